@@ -92,7 +92,7 @@ pub struct Cluster<C> {
     central: Sums<5>,
     escapers: Vec<Escaper>,
     taken: Vec<u64>,
-    /// Whether the tidal field would leave fewer than [`FEWEST`] stars: then no step is taken.
+    /// Whether the tidal field or the black hole would leave fewer than [`FEWEST`] stars: then no step is taken.
     pub dissolved: bool,
 }
 
@@ -255,8 +255,7 @@ impl<C: Communicator> Cluster<C> {
     pub fn step(&mut self, t_end: f64) -> Result<(), Error> {
         let dt = self.time_step()?.min(t_end - self.past.time);
         let dt = self.evolution_step(self.feeding_step(dt))?;
-        self.relax(dt)?;
-        if !self.strip()? {
+        if !self.relax(dt)? || !self.strip()? {
             self.dissolved = true;
             return Ok(());
         }

@@ -6,6 +6,7 @@ mod common;
 use std::f64::consts::{PI, TAU};
 
 use common::{PROGRAM, assert_refused};
+use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
 use kirin_kit::communicator::{Counted, threads};
 use kirin_kit::models::BinaryOptions;
@@ -142,15 +143,15 @@ fn part_taken(q: f64, orbits: f64, start: f64, out: f64, walkers: u32) -> (f64, 
 #[test]
 fn walks_into_the_cone_are_those_of_cohn_and_kulsrud() {
     for (q, orbits, tolerance) in [
-        (0.003_f64, 30.0, 0.014),
-        (0.01, 10.0, 0.014),
-        (0.1, 3.0, 0.014),
+        (0.003_f64, 30.0, 0.018),
+        (0.01, 10.0, 0.018),
+        (0.1, 3.0, 0.018),
         // The formula interpolates here.
         (1.0, 0.4, 0.03),
         (1.0, 1.0, 0.03),
     ] {
         let (start, out) = (2.0_f64, 6.0);
-        let (found, exit) = part_taken(q, orbits, start, out, 20_000);
+        let (found, exit) = part_taken(q, orbits, start, out, 10_000);
         let exponent = 0.186 * q + 0.824 * q.sqrt();
         let expected = (exit - start.ln()) / (exit + 0.5 * exponent);
         println!("q = {q}, {orbits} orbits: {found:.4}, {expected:.4} expected");
@@ -297,8 +298,15 @@ fn energy_and_mass_are_kept_while_the_hole_grows() {
 #[test]
 fn a_run_with_a_hole_has_the_same_bits() {
     let folder = Folder::new("mc-hole");
-    let [whole, half, rest, csv, json] =
-        ["whole.txt", "half.txt", "rest.txt", "run.csv", "run.json"].map(|f| folder.file(f));
+    let names = [
+        "whole.txt",
+        "half.txt",
+        "rest.txt",
+        "run.csv",
+        "run.json",
+        "bodies.txt",
+    ];
+    let [whole, half, rest, csv, json, bodies] = names.map(|f| folder.file(f));
     let start = [
         "--n",
         "1200",
@@ -324,7 +332,14 @@ fn a_run_with_a_hole_has_the_same_bits() {
     ];
     let run = |more: &[&str]| PROGRAM.succeed(&[&start[..], more].concat());
     run(&["--steps", "60", "--output", &whole]);
-    let ran = run(&["--steps", "60", "--csv", &csv, "--json", &json]);
+    let ran = run(&[
+        "--steps", "60", "--csv", &csv, "--json", &json, "--bodies", &bodies,
+    ]);
+    // For other programs the hole is one of the bodies.
+    let space = Snapshot::load(bodies.as_ref()).unwrap().bodies;
+    let last = space.last().unwrap();
+    assert!(last.x == [0.0; 3] && last.v == [0.0; 3] && last.mass > 0.05);
+    assert!(space.iter().all(|b| b.index < last.index || b == last));
     let text = String::from_utf8_lossy(&ran.stdout);
     assert!(
         text.contains("black hole") && text.contains("stars taken"),
@@ -396,6 +411,32 @@ fn a_run_with_a_hole_has_the_same_bits() {
         refusal.contains("--black-hole-mass must be above 0"),
         "{refusal}"
     );
+}
+
+/// A hole that takes nearly all stars ends the run, and nothing is lost.
+#[test]
+fn a_run_ends_before_the_hole_has_taken_all_stars() {
+    let folder = Folder::new("mc-devoured");
+    let [state, json] = ["state.txt", "run.json"].map(|f| folder.file(f));
+    let start = [
+        "--n",
+        "300",
+        "--black-hole-mass",
+        "0.2",
+        "--capture-radius",
+        "0.05",
+        "--t-end",
+        "1e4",
+    ];
+    for ranks in ["1", "2"] {
+        let more = ["--ranks", ranks, "--output", &state, "--json", &json];
+        PROGRAM.succeed(&[&start[..], &more].concat());
+        let value: serde_json::Value = serde_json::from_str(&folder.text("run.json")).unwrap();
+        assert_eq!(value["ending"], "dissolved");
+        let stars = Snapshot::load(state.as_ref()).unwrap().bodies.len();
+        assert!((100..200).contains(&stars), "{stars}");
+        std::fs::remove_file(&state).unwrap();
+    }
 }
 
 #[test]

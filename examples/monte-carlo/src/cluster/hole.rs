@@ -1,12 +1,13 @@
 //! The black hole in a step, and how it comes into a new cluster.
 
-use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::{Communicator, Operation};
 
-use super::Cluster;
+use super::{Cluster, FEWEST};
 use crate::binaries::binding;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
+use crate::stars::Stars;
 
 /// Steps in which the hole of a new cluster grows, each by the same factor, and the part of its mass with which it begins.
 const STEPS: i32 = 200;
@@ -28,14 +29,33 @@ impl<C: Communicator> Cluster<C> {
         }
     }
 
-    /// Notes the labels of the stars of this rank that the loss cone has removed.
-    pub(super) fn note_taken(&mut self) {
+    /// Notes the labels of the stars of this rank that the loss cone has removed. If fewer than [`FEWEST`] would be left, everybody stays,
+    /// and the answer is `false`.
+    pub(super) fn note_taken(&mut self) -> Result<bool, Error> {
         self.taken.clear();
-        if self.settings.black_hole.is_some() {
-            let stars = self.stars.id.iter().zip(&self.stars.r);
-            let gone = stars.filter(|(_, r)| r.is_infinite()).map(|(id, _)| *id);
-            self.taken.extend(gone);
+        if self.past.feeding.is_none() {
+            return Ok(true);
         }
+        let stars = self.stars.id.iter().zip(&self.stars.r);
+        let gone = stars.filter(|(_, r)| r.is_infinite()).map(|(id, _)| *id);
+        self.taken.extend(gone);
+        // Whole numbers: exact in any order.
+        let mut count = [self.taken.len() as f64];
+        if self.world.size() > 1 {
+            self.world.all_reduce(Operation::Sum, &mut count)?;
+        }
+        let stays = self.n() - count[0] as usize >= FEWEST;
+        if !stays {
+            self.bring_back();
+        }
+        Ok(stays)
+    }
+
+    /// Brings back the stars that have left in this step.
+    pub(super) fn bring_back(&mut self) {
+        let Stars { r, start, .. } = &mut self.stars;
+        let gone = r.iter_mut().zip(start).filter(|(r, _)| r.is_infinite());
+        gone.for_each(|(r, start)| *r = *start);
     }
 
     /// The hole grows by stars of this mass, which it has taken in the time `dt`. Nobody moves, so each star's energy changes by -(growth) m / r, and the ledger has the sum.
@@ -66,7 +86,7 @@ impl<C: Communicator> Cluster<C> {
     ///
     /// # Errors
     ///
-    /// A rank is lost, or fewer than [`FEWEST`](super::FEWEST) stars remain.
+    /// A rank is lost, or fewer than [`FEWEST`] stars remain.
     pub fn grow_hole(&mut self) -> Result<(), Error> {
         let Some(hole) = self.settings.black_hole else {
             return Ok(());

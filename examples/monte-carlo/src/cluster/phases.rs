@@ -76,8 +76,8 @@ impl<C: Communicator> Cluster<C> {
         Ok(step)
     }
 
-    /// Phase 3.
-    pub(super) fn relax(&mut self, dt: f64) -> Result<(), Error> {
+    /// Phase 3. If the black hole would leave fewer than [`FEWEST`] stars, it takes none, and the answer is `false`.
+    pub(super) fn relax(&mut self, dt: f64) -> Result<bool, Error> {
         let first = self.first();
         let mean_mass = self.mean_mass();
         let hole = self.settings.black_hole.filter(|hole| hole.radius > 0.0);
@@ -107,8 +107,7 @@ impl<C: Communicator> Cluster<C> {
         if self.settings.radius > 0.0 {
             self.past.ledger.collided += self.total_told()?;
         }
-        self.note_taken();
-        Ok(())
+        self.note_taken()
     }
 
     /// Takes out the stars beyond the tidal boundary. The boundary shrinks with the mass that leaves, so this is repeated until
@@ -142,9 +141,7 @@ impl<C: Communicator> Cluster<C> {
             self.world.all_reduce(Operation::Sum, &mut left)?;
             n = left[0] as usize;
             if n < FEWEST {
-                let Stars { r, start, .. } = &mut self.stars;
-                let gone = r.iter_mut().zip(start).filter(|(r, _)| r.is_infinite());
-                gone.for_each(|(r, start)| *r = *start);
+                self.bring_back();
                 return Ok(false);
             }
         }
