@@ -1,5 +1,5 @@
-//! Numbers with units on the command line: `500Myr`, `1.5Gyr`, `0.2pc`, `8kpc`, `1Rsun`, `220km/s`, or plain ones,
-//! which are in the units of the bodies.
+//! Numbers with units on the command line: `500Myr`, `1.5Gyr`, `0.2pc`, `8kpc`, `1Rsun`, `220km/s`, `1000Msun`, or plain
+//! ones, which are in the units of the bodies.
 
 use std::fmt;
 
@@ -27,11 +27,14 @@ pub enum Unit {
     SolarRadius,
     /// A kilometre per second.
     KmS,
+    /// The mass of the Sun.
+    SolarMass,
 }
 
 const TIMES: [Unit; 2] = [Unit::Gyr, Unit::Myr];
 const LENGTHS: [Unit; 4] = [Unit::Kpc, Unit::Pc, Unit::Au, Unit::SolarRadius];
 const SPEEDS: [Unit; 1] = [Unit::KmS];
+const MASSES: [Unit; 1] = [Unit::SolarMass];
 
 impl Unit {
     /// What is written behind the number.
@@ -45,6 +48,7 @@ impl Unit {
             Self::Au => "au",
             Self::SolarRadius => "Rsun",
             Self::KmS => "km/s",
+            Self::SolarMass => "Msun",
         }
     }
 
@@ -55,7 +59,7 @@ impl Unit {
             Self::Kpc => Some(1000.0),
             Self::Au => Some(ASTRONOMICAL_UNIT),
             Self::SolarRadius => Some(SOLAR_RADIUS),
-            Self::Bodies | Self::Myr | Self::Gyr | Self::KmS => None,
+            Self::Bodies | Self::Myr | Self::Gyr | Self::KmS | Self::SolarMass => None,
         }
     }
 }
@@ -116,6 +120,7 @@ impl Quantity {
             Unit::Myr => value / known()?.time(),
             Unit::Gyr => 1000.0 * value / known()?.time(),
             Unit::KmS => known()?.from_km_s(value),
+            Unit::SolarMass => value / known()?.mass,
             _ => value,
         })
     }
@@ -179,6 +184,15 @@ pub fn interval(text: &str) -> Result<Quantity, String> {
 /// The text is none; in words.
 pub fn length(text: &str) -> Result<Quantity, String> {
     quantity(text, &LENGTHS)
+}
+
+/// A mass: `0.01`, `1000Msun`.
+///
+/// # Errors
+///
+/// The text is none; in words.
+pub fn mass(text: &str) -> Result<Quantity, String> {
+    quantity(text, &MASSES)
 }
 
 /// A length of which plain numbers are kiloparsecs.
@@ -252,7 +266,7 @@ fn physical(name: &str, units: &Units) -> Option<(&'static str, f64)> {
         "x" | "y" | "z" => ("_kpc", units.to_kpc(1.0)),
         "vx" | "vy" | "vz" => ("_km_s", units.velocity()),
         "relaxation_time" => ("_myr", units.time()),
-        "mass" | "bound_mass" => ("_solar", units.mass),
+        "mass" | "bound_mass" | "black_hole_mass" => ("_solar", units.mass),
         "core_density" => ("_solar_pc3", units.density()),
         _ if name.ends_with("_radius") => parsecs,
         _ if ["lagrangian_", "light_", "heavy_"]
@@ -348,6 +362,9 @@ mod tests {
             in_units(length("8000pc").unwrap())
         );
         assert_eq!(in_units(time("1/4").unwrap()), 0.25);
+        assert_eq!(in_units(mass("1600Msun").unwrap()) * units.mass, 1600.0);
+        assert_eq!(in_units(mass("1/4").unwrap()), 0.25);
+        assert!(mass("1pc").is_err());
         let v = of_bodies(&velocity("0,-220,1e1km/s").unwrap(), &units).unwrap();
         assert!((v[1] * units.velocity() + 220.0).abs() < 1e-9);
         let refusal = |galaxy| time("500Myr").unwrap().of_bodies(galaxy).unwrap_err();

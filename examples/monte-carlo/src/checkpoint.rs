@@ -4,6 +4,7 @@
 //! ```text
 //! monte-carlo.settings THETA_MAX GAMMA RADIUS ENCOUNTERS SEED
 //! monte-carlo.tide CRITERION RADIUS MASS          where there is a tidal field
+//! monte-carlo.black-hole MASS LAW RADIUS ACCRETED MASS_NOW FEEDING TAKEN TAKEN_MASS TAKEN_ENERGY      where there is one: MASS is that at the start
 //! monte-carlo.evolution METALLICITY MASS TIME ENERGY LOST_MASS        where stars evolve: units in solar masses and Myr, and what is lost
 //! monte-carlo.remnants LABEL ...                                       the stars that have ended
 //! monte-carlo.past TIME STEPS N0 E0 T_RH0
@@ -29,6 +30,7 @@ use kirin_kit::{Body, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use crate::binaries::Binary;
+use crate::black_hole::BlackHole;
 use crate::cluster::Past;
 use crate::evolution::Evolution;
 use crate::history::{History, Record};
@@ -42,6 +44,7 @@ use crate::stars::Stars;
 const EPS: &str = "run.eps";
 const SETTINGS: &str = "monte-carlo.settings";
 const TIDE: &str = "monte-carlo.tide";
+const BLACK_HOLE: &str = "monte-carlo.black-hole";
 const BINARIES: &str = "monte-carlo.binaries";
 const EVOLUTION: &str = "monte-carlo.evolution";
 const REMNANTS: &str = "monte-carlo.remnants";
@@ -60,6 +63,9 @@ type Losses = (u64, f64, f64, f64, f64);
 
 /// The line of stellar evolution: the evolution, and the energy and the mass that were lost by it.
 type Evolving = (Evolution, f64, f64);
+
+/// The line of a black hole: its settings, its mass now, the mass that it gains in a unit of time, and the number, mass and energy of the stars that it has taken.
+type Hole = (BlackHole, f64, f64, u64, f64, f64);
 
 /// The line of all binaries.
 #[derive(Serialize, Deserialize)]
@@ -175,6 +181,17 @@ impl Checkpoint {
         let remnants = past.remnants.chunks(STATES);
         head.extend(remnants.map(|labels| (REMNANTS, words(&labels))));
         head.extend(settings.tide.map(|tide| (TIDE, words(&tide))));
+        head.extend(settings.black_hole.map(|hole| {
+            let line: Hole = (
+                hole,
+                past.hole_mass,
+                past.feeding.unwrap_or_default(),
+                ledger.taken,
+                ledger.taken_mass,
+                ledger.taken_energy,
+            );
+            (BLACK_HOLE, words(&line))
+        }));
         head
     }
 
@@ -214,17 +231,33 @@ impl Checkpoint {
         };
         let [primordial, three_body] = kinds(snapshot)?;
         let evolving: Option<Evolving> = snapshot.line(EVOLUTION)?;
+        let hole: Option<Hole> = snapshot.line(BLACK_HOLE)?;
         let settings = Settings {
             primordial,
             three_body,
             evolution: evolving.map(|(evolution, ..)| evolution),
             tide: snapshot.line(TIDE)?,
+            black_hole: hole.map(|(hole, ..)| hole),
             ..settings
         };
         settings.validate().map_err(|e| e.to_string())?;
         let mut past = past(snapshot)?;
         if let Some((_, energy, mass)) = evolving {
             [past.ledger.evolved, past.ledger.evolved_mass] = [energy, mass];
+        }
+        if let Some((hole, mass, feeding, taken, taken_mass, taken_energy)) = hole {
+            let is_number = |x: f64| x >= 0.0 && x.is_finite();
+            if !(mass > 0.0 && is_number(mass) && is_number(feeding) && taken_energy.is_finite()) {
+                return refuse(BLACK_HOLE, snapshot.value(BLACK_HOLE).unwrap_or_default());
+            }
+            past.hole_mass = mass;
+            past.feeding = (hole.radius > 0.0).then_some(feeding);
+            past.ledger = Ledger {
+                taken,
+                taken_mass,
+                taken_energy,
+                ..past.ledger
+            };
         }
         let stars = stars(&snapshot.bodies)?;
         let streams = streams(snapshot)?;

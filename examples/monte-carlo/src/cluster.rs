@@ -4,6 +4,7 @@ mod binaries;
 mod evolution;
 mod exchange;
 mod formation;
+mod hole;
 mod phases;
 
 use kirin_kit::communicator::{Communicator, Counted};
@@ -43,6 +44,12 @@ pub struct Past {
     /// Energy that has left the stars.
     #[serde(skip)]
     pub ledger: Ledger,
+    /// Mass of the black hole.
+    #[serde(skip)]
+    pub hole_mass: f64,
+    /// Mass that it gains in a unit of time, averaged over the last steps. `None` where it takes no stars.
+    #[serde(skip)]
+    pub feeding: Option<f64>,
     /// The binaries in the cluster, by label. Every rank has all of them.
     #[serde(skip)]
     pub binaries: Vec<Binary>,
@@ -84,7 +91,8 @@ pub struct Cluster<C> {
     single: Sums<1>,
     central: Sums<5>,
     escapers: Vec<Escaper>,
-    /// Whether the tidal field would leave fewer than [`FEWEST`] stars: then no step is taken.
+    taken: Vec<u64>,
+    /// Whether the tidal field or the black hole would leave fewer than [`FEWEST`] stars: then no step is taken.
     pub dissolved: bool,
 }
 
@@ -128,6 +136,7 @@ impl<C: Communicator> Cluster<C> {
             single: Sums::default(),
             central: Sums::default(),
             escapers: Vec::new(),
+            taken: Vec::new(),
             dissolved: false,
         };
         cluster.sort()?;
@@ -140,6 +149,7 @@ impl<C: Communicator> Cluster<C> {
         assert!(streams.len() >= n.div_ceil(BIN), "a stream for each bin");
         let bins = cluster.partition.bins(cluster.world.rank());
         cluster.streams.extend(&streams[bins]);
+        cluster.potential.centre = cluster.past.hole_mass;
         cluster.synchronise()?;
         cluster.update_potential();
         cluster.diagnose()?;
@@ -182,7 +192,7 @@ impl<C: Communicator> Cluster<C> {
         self.partition.n
     }
 
-    /// Energy of the stars, and of what has left them, with that of the binaries.
+    /// Energy of the stars in their potential and that of the black hole, and of what has left them, with that of the binaries.
     pub fn energy(&self) -> f64 {
         self.now.kinetic + self.now.potential + self.past.ledger.left() - self.released()
     }
@@ -221,10 +231,15 @@ impl<C: Communicator> Cluster<C> {
         )
     }
 
+    /// Mass of the stars and of the black hole.
+    pub fn attracting_mass(&self) -> f64 {
+        self.potential.mass() + self.potential.centre
+    }
+
     /// Tidal radius now, in a tidal field.
     pub fn tidal_radius(&self) -> Option<f64> {
         let tide = self.settings.tide?;
-        Some(tide.radius_of(self.potential.mass()))
+        Some(tide.radius_of(self.attracting_mass()))
     }
 
     /// Time in initial half-mass relaxation times.
@@ -239,25 +254,29 @@ impl<C: Communicator> Cluster<C> {
     /// A rank is lost, or so many stars that fewer than [`FEWEST`] remain.
     pub fn step(&mut self, t_end: f64) -> Result<(), Error> {
         let dt = self.time_step()?.min(t_end - self.past.time);
-        let dt = self.evolution_step(dt)?;
-        self.relax(dt)?;
-        if !self.strip()? {
+        let dt = self.evolution_step(self.feeding_step(dt))?;
+        if !self.relax(dt)? || !self.strip()? {
             self.dissolved = true;
             return Ok(());
         }
         self.move_stars();
+        self.settle(dt)?;
+        self.advance_binaries(dt)?;
+        self.evolve(self.past.time + dt)?;
+        self.past.time += dt;
+        self.past.steps += 1;
+        self.diagnose()
+    }
+
+    /// Brings order and potential up to date with the new places at the end of the time `dt`, and corrects the energies.
+    fn settle(&mut self, dt: f64) -> Result<(), Error> {
         self.sort()?;
         if self.n() < FEWEST {
             return Err(Error::Refused(format!("only {} stars are left", self.n())));
         }
         self.synchronise()?;
         self.update_potential();
-        self.correct()?;
-        self.advance_binaries(dt)?;
-        self.evolve(self.past.time + dt)?;
-        self.past.time += dt;
-        self.past.steps += 1;
-        self.diagnose()
+        self.correct(dt)
     }
 
     fn first(&self) -> usize {

@@ -24,7 +24,7 @@ pub const SUMMED: usize = 5;
 pub struct Diagnostics {
     /// Kinetic energy T.
     pub kinetic: f64,
-    /// Potential energy W.
+    /// Potential energy W, that of the stars and a black hole included.
     pub potential: f64,
     /// Core radius: mean radius, weighted by density (Casertano and Hut 1985).
     pub core_radius: f64,
@@ -61,7 +61,7 @@ pub fn density(potential: &Potential, radii: &[f64], k: usize) -> f64 {
     let below = k.checked_sub(NEIGHBOURS);
     let inner = below.map_or(0.0, |below| radii[below]);
     // Of the stars up to the one before the outer bound, without the inner bound.
-    let inside = below.map_or(0.0, |below| potential.between[below + 1].inside);
+    let inside = potential.between[below.map_or(0, |below| below + 1)].inside;
     let mass = potential.between[k + NEIGHBOURS].inside - inside;
     let volume = 4.0 / 3.0 * PI * (outer * outer * outer - inner * inner * inner);
     if volume > 0.0 { mass / volume } else { 0.0 }
@@ -104,7 +104,8 @@ pub fn of_bin(
         let density = density(potential, radii, global);
         let terms = [
             0.5 * m * (vr * vr + vt * vt),
-            0.5 * m * (node.phi + m * node.u),
+            // A pair of stars is counted twice, a star and a point mass at the centre once.
+            0.5 * m * (node.phi + (m - potential.centre) * node.u),
             density,
             density * radii[global],
             density * density,

@@ -9,7 +9,7 @@ use crate::diagnostics::{FRACTIONS, components};
 use crate::potential::Potential;
 
 /// Numbers of a record.
-pub const COLUMNS: [&str; 31] = [
+pub const COLUMNS: [&str; 35] = [
     "t",
     "time",
     "steps",
@@ -41,6 +41,10 @@ pub const COLUMNS: [&str; 31] = [
     "heavy_50",
     "heavy_90",
     "evolution_energy",
+    "black_hole_mass",
+    "influence_radius",
+    "stars_taken",
+    "taken_energy",
 ];
 
 /// What is known at one time; the numbers of [`COLUMNS`].
@@ -80,6 +84,12 @@ pub struct Record {
     pub components: Option<[[f64; 3]; 2]>,
     /// Energy that stars have taken with them by their evolution.
     pub evolution_energy: f64,
+    /// Mass of the black hole, and radius within which the stars have this mass; 0 without one.
+    pub black_hole: [f64; 2],
+    /// Number of stars that it has taken.
+    pub taken: u64,
+    /// Energy that it has taken.
+    pub taken_energy: f64,
 }
 
 impl Record {
@@ -113,6 +123,9 @@ impl Record {
                 false => components(&cluster.masses, &cluster.radii),
             },
             evolution_energy: past.ledger.evolved,
+            black_hole: [past.hole_mass, cluster.influence_radius()],
+            taken: past.ledger.taken,
+            taken_energy: past.ledger.taken_energy,
         }
     }
 
@@ -138,6 +151,8 @@ impl Record {
         let components = self.components.unwrap_or([[f64::NAN; 3]; 2]);
         numbers.extend(components.as_flattened());
         numbers.push(self.evolution_energy);
+        numbers.extend(self.black_hole);
+        numbers.extend([self.taken as f64, self.taken_energy]);
         numbers
     }
 
@@ -187,11 +202,11 @@ impl Record {
             return None;
         };
         let (&[a, b, c, d, e, f], rest) = parts.split_first_chunk()?;
-        // The same of a run that began before stars evolved.
-        let evolution_energy = match *rest {
-            [] => 0.0,
-            [energy] => energy,
-            _ => return None,
+        // The same of a run that began before stars evolved, and before there were black holes.
+        let [evolution_energy, hole_mass, influence, taken, taken_energy] = match *rest {
+            [] => [0.0; 5],
+            [energy] => [energy, 0.0, 0.0, 0.0, 0.0],
+            _ => rest.try_into().ok()?,
         };
         Some(Self {
             t,
@@ -211,6 +226,9 @@ impl Record {
             binary_energy,
             components: (!f.is_nan()).then_some([[a, b, c], [d, e, f]]),
             evolution_energy,
+            black_hole: [hole_mass, influence],
+            taken: taken as u64,
+            taken_energy,
         })
     }
 

@@ -1,4 +1,4 @@
-//! The energy ledger: the energy that has left the stars, by escape or by collision.
+//! The energy ledger: the energy that has left the stars, by escape, by collision or into a black hole.
 
 use kirin_kit::communicator::Communicator;
 
@@ -21,6 +21,12 @@ pub struct Ledger {
     pub evolved: f64,
     /// See [`evolved`](Self::evolved).
     pub evolved_mass: f64,
+    /// Number of stars that the black hole has taken.
+    pub taken: u64,
+    /// Their mass.
+    pub taken_mass: f64,
+    /// Their energy, and what the growth of the hole has cost the stars.
+    pub taken_energy: f64,
     /// Binaries that have formed, encounters of binaries, and binaries that have escaped.
     pub formed: u64,
     /// See [`formed`](Self::formed).
@@ -40,10 +46,10 @@ pub struct Ledger {
 impl Ledger {
     /// Energy that the stars would still have otherwise.
     pub fn left(&self) -> f64 {
-        self.escaped + self.collided + self.evolved
+        self.escaped + self.collided + self.evolved + self.taken_energy
     }
 
-    /// Notes the energy that an escaping star takes away. The star's potential is the mean of two values: before any
+    /// Notes the energy that a star takes away which escapes, or which the black hole takes. The star's potential is the mean of two values: before any
     /// escaper of the step has left, and after all have left. So two stars that leave together share the energy between
     /// them equally.
     pub fn escape(&mut self, escaper: &Escaper, potential: &Potential, radii: &[f64]) {
@@ -51,28 +57,37 @@ impl Ledger {
             m, start, v2, phi, ..
         } = *escaper;
         let there = potential.between[potential.star_inside(radii, start)].phi(1.0 / start);
-        self.escapers += 1;
-        self.escaped_mass += m;
-        self.escaped += 0.5 * m * (v2 + phi + there);
+        let energy = 0.5 * m * (v2 + phi + there);
+        if escaper.taken {
+            self.taken += 1;
+            self.taken_mass += m;
+            self.taken_energy += energy;
+        } else {
+            self.escapers += 1;
+            self.escaped_mass += m;
+            self.escaped += energy;
+        }
     }
 }
 
-/// A star that escapes in this step.
+/// A star that leaves in this step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Escaper {
     /// Label.
     id: u64,
     /// Mass.
     m: f64,
-    /// Radius from which it escaped.
+    /// Radius from which it left.
     start: f64,
     /// v^2 there.
     v2: f64,
     /// Potential of the others there, before anybody left.
     phi: f64,
+    /// Whether the black hole takes it.
+    taken: bool,
 }
 
-const WORDS: usize = 5;
+const WORDS: usize = 6;
 
 impl Escaper {
     /// Label.
@@ -80,18 +95,24 @@ impl Escaper {
         self.id
     }
 
-    /// Star `k` of `stars`, whose radius is infinite.
-    pub fn of(stars: &Stars, k: usize) -> Self {
+    /// Mass, if the black hole takes the star, or else 0.
+    pub fn mass_taken(&self) -> f64 {
+        if self.taken { self.m } else { 0.0 }
+    }
+
+    /// Star `k` of `stars`, whose radius is infinite. `taken` has the labels of the stars that the black hole takes.
+    pub fn of(stars: &Stars, k: usize, taken: &[u64]) -> Self {
         Self {
             id: stars.id[k],
             m: stars.m[k],
             start: stars.start[k],
             v2: stars.vr[k] * stars.vr[k] + stars.vt[k] * stars.vt[k],
             phi: stars.climb[k],
+            taken: taken.contains(&stars.id[k]),
         }
     }
 
-    /// The escapers of all ranks by label, on every rank; `mine` is emptied.
+    /// The stars that leave all ranks, by label, on every rank; `mine` is emptied.
     ///
     /// # Errors
     ///
@@ -111,6 +132,7 @@ impl Escaper {
                 e.start.to_bits(),
                 e.v2.to_bits(),
                 e.phi.to_bits(),
+                e.taken.into(),
             ]
         };
         let send: Vec<u64> = mine.drain(..).flat_map(|e| words(&e)).collect();
@@ -125,6 +147,7 @@ impl Escaper {
                 start: f64::from_bits(w[2]),
                 v2: f64::from_bits(w[3]),
                 phi: f64::from_bits(w[4]),
+                taken: w[5] == 1,
             })
             .collect();
         all.sort_by_key(|escaper| escaper.id);

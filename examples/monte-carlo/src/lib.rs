@@ -8,6 +8,7 @@
 //! * [`relaxation`]: 3, encounters of neighbouring pairs; [`collision`]: pairs that touch
 //! * [`evolution`]: 4, stellar evolution
 //! * [`tide`]: stars beyond the tidal radius leave
+//! * [`black_hole`]: a black hole at the centre; [`loss_cone`]: the stars that come so near to it that it takes them
 //! * [`orbit`]: 5, new orbits (equation 12); [`position`]: a place on them (equations 13 to 15)
 //! * [`sort`]: 6, sort; [`sample_sort`]: on several ranks (sections 3.4, 3.5)
 //! * [`binaries`]: the formation of binaries, and their encounters with stars and with each other; [`encounter`]: one
@@ -28,6 +29,7 @@
 
 pub mod binaries;
 pub mod bisection;
+pub mod black_hole;
 pub mod checkpoint;
 pub mod cluster;
 pub mod collision;
@@ -39,6 +41,7 @@ pub mod error;
 pub mod evolution;
 pub mod history;
 pub mod ledger;
+pub mod loss_cone;
 pub mod model;
 pub mod options;
 pub mod orbit;

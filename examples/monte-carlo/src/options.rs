@@ -14,6 +14,7 @@ use kirin_kit::run::{Kept, RunControl, told};
 use kirin_kit::settings::{Given, contradiction};
 use serde::{Deserialize, Serialize};
 
+use crate::black_hole::{BlackHole, Law};
 use crate::checkpoint::TOLD;
 use crate::error::Error;
 use crate::evolution::Evolution;
@@ -40,6 +41,8 @@ METHOD
               Myr and pc too
   Collapse    The run ends when fewer than --core-stars stars are within the core radius, or that falls below
               --core-radius
+  Black hole  --black-hole-mass puts one at the centre, which takes stars within --capture-radius or disrupts them by
+              its tide (--tidal-disruption). A run with one has no end by collapse
   Ranks       `mpirun -n 4 monte-carlo` (built with --features mpi), or --ranks 4: threads. --threads inside a rank
   Bits        Any number of ranks and threads gives the same files, and a run goes on on any other number
   Signals     SIGINT, SIGTERM or SIGHUP to any rank ends the run after a step, with all files
@@ -94,6 +97,21 @@ pub struct Options {
     /// [default: the edge of a King model]
     #[arg(long, value_name = "R", value_parser = quantity::length)]
     pub tidal_radius: Option<Quantity>,
+    /// Put a black hole of this mass at the centre, in units of mass or with units as in 1000Msun. It grows in the model
+    /// before the run begins, slowly enough to leave it in equilibrium
+    #[arg(long, value_name = "M", value_parser = quantity::mass)]
+    #[arg(conflicts_with_all = ["cross_check", "report"])]
+    pub black_hole_mass: Option<Quantity>,
+    /// Let the black hole take every star that comes within this radius, also with units as in 1e-6pc [default: 0, none]
+    #[arg(long, value_name = "R", value_parser = quantity::length, conflicts_with = "tidal_disruption")]
+    pub capture_radius: Option<Quantity>,
+    /// Let the black hole take stars that its tide disrupts: those of the mass m and the radius r within r (M / m)^(1/3).
+    /// R is the radius of a star of mean mass, also with units as in 1Rsun
+    #[arg(long, value_name = "R", value_parser = quantity::length)]
+    pub tidal_disruption: Option<Quantity>,
+    /// Part of a taken star's mass by which the black hole grows; the rest leaves the cluster [default: 1]
+    #[arg(long, value_name = "PART", value_parser = number)]
+    pub accreted_fraction: Option<f64>,
     /// Number of ranks, as threads of this process [default: 1]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
     pub ranks: Option<u16>,
@@ -131,7 +149,7 @@ pub struct Ends {
     #[arg(skip)]
     #[serde(default, with = "told::count")]
     pub last_step: Option<u64>,
-    /// End when fewer stars than these are within the core radius [default: 30; where there are binaries 0]
+    /// End when fewer stars than these are within the core radius [default: 30; with binaries or a black hole 0]
     #[arg(long, value_name = "COUNT", value_parser = count)]
     #[serde(default, with = "told::count")]
     pub core_stars: Option<u64>,
@@ -248,8 +266,76 @@ impl Options {
         }))
     }
 
-    /// The tidal field of a new run with this tidal radius, for a cluster of mass 1.
-    fn tide(&self, tidal_radius: Option<f64>) -> Result<Option<Tide>, Error> {
+    /// The black hole of a new run whose stars have the units of `galaxy`.
+    fn black_hole(&self, galaxy: &Galaxy) -> Result<Option<BlackHole>, Error> {
+        let Some(mass) = of_bodies(self.black_hole_mass, galaxy)? else {
+            for (given, option) in [
+                (self.capture_radius.is_some(), "--capture-radius"),
+                (self.tidal_disruption.is_some(), "--tidal-disruption"),
+                (self.accreted_fraction.is_some(), "--accreted-fraction"),
+            ] {
+                if given {
+                    let why = format!("{option} goes with --black-hole-mass");
+                    return Err(Error::Refused(why));
+                }
+            }
+            return Ok(None);
+        };
+        let (law, radius) = self.taking(galaxy)?.unwrap_or((Law::Capture, 0.0));
+        Ok(Some(BlackHole {
+            mass,
+            law,
+            radius,
+            accreted: self.accreted_fraction.unwrap_or(1.0),
+        }))
+    }
+
+    /// Which stars the black hole is to take, and the radius of this law.
+    fn taking(&self, galaxy: &Galaxy) -> Result<Option<(Law, f64)>, Error> {
+        let capture = of_bodies(self.capture_radius, galaxy)?;
+        let disruption = of_bodies(self.tidal_disruption, galaxy)?;
+        Ok(capture
+            .map(|radius| (Law::Capture, radius))
+            .or(disruption.map(|radius| (Law::Disruption, radius))))
+    }
+
+    /// Checks that the options of the black hole, as far as given, are those of the saved run.
+    fn check_black_hole(&self, saved: Option<BlackHole>, galaxy: &Galaxy) -> Result<(), Error> {
+        let none = BlackHole {
+            mass: 0.0,
+            law: Law::Capture,
+            radius: 0.0,
+            accreted: 1.0,
+        };
+        let saved = saved.unwrap_or(none);
+        let of_law = |law: Law| if saved.law == law { saved.radius } else { 0.0 };
+        for (name, given, saved) in [
+            (
+                "black_hole_mass",
+                of_bodies(self.black_hole_mass, galaxy)?,
+                saved.mass,
+            ),
+            (
+                "capture_radius",
+                of_bodies(self.capture_radius, galaxy)?,
+                of_law(Law::Capture),
+            ),
+            (
+                "tidal_disruption",
+                of_bodies(self.tidal_disruption, galaxy)?,
+                of_law(Law::Disruption),
+            ),
+            ("accreted_fraction", self.accreted_fraction, saved.accreted),
+        ] {
+            if given.is_some_and(|value| value != saved) {
+                return Err(Error::Refused(contradiction(name, saved, &[])));
+            }
+        }
+        Ok(())
+    }
+
+    /// The tidal field of a new run with this tidal radius, for a cluster of this mass.
+    fn tide(&self, tidal_radius: Option<f64>, mass: f64) -> Result<Option<Tide>, Error> {
         let refuse = |why: &str| Err(Error::Refused(why.to_owned()));
         let Some(criterion) = self.tidal_boundary else {
             return match tidal_radius {
@@ -265,7 +351,7 @@ impl Options {
             Some(radius) => Ok(Some(Tide {
                 criterion,
                 radius,
-                mass: 1.0,
+                mass,
             })),
             None => refuse(
                 "--tidal-boundary needs --tidal-radius, but for King models, which have an edge",
@@ -283,12 +369,15 @@ impl Options {
         let tidal_radius = of_bodies(self.tidal_radius, galaxy)?;
         let stellar_radius = of_bodies(self.stellar_radius, galaxy)?;
         let Some(saved) = saved else {
+            let black_hole = self.black_hole(galaxy)?;
+            let mass = 1.0 + black_hole.map_or(0.0, |hole| hole.mass);
             return Ok(Settings {
+                black_hole,
                 radius: stellar_radius.unwrap_or_default(),
                 primordial: self.binaries.binary_fraction.is_some_and(|part| part > 0.0),
                 three_body: self.three_body_binaries,
                 evolution: self.evolution(galaxy.known_units())?,
-                tide: self.tide(tidal_radius)?,
+                tide: self.tide(tidal_radius, mass)?,
                 seed: self.start.seed(),
                 ..self.settings.all
             });
@@ -306,6 +395,7 @@ impl Options {
         }
         let check = self.settings.check(&saved, &[]);
         check.map_err(Error::Refused)?;
+        self.check_black_hole(saved.black_hole, galaxy)?;
         let radius = saved.tide.map_or(f64::INFINITY, |tide| tide.radius);
         let metallicity = saved
             .evolution
@@ -323,14 +413,14 @@ impl Options {
     }
 }
 
-/// A length in the units of the stars, which `galaxy` has.
+/// A length or mass in the units of the stars, which `galaxy` has.
 ///
 /// # Errors
 ///
-/// They are not known, and the length has a unit.
-pub fn of_bodies(length: Option<Quantity>, galaxy: &Galaxy) -> Result<Option<f64>, Error> {
-    let number = |length: Quantity| length.of_bodies(Some(galaxy)).map_err(Error::Refused);
-    length.map(number).transpose()
+/// They are not known, and the number has a unit.
+pub fn of_bodies(quantity: Option<Quantity>, galaxy: &Galaxy) -> Result<Option<f64>, Error> {
+    let number = |given: Quantity| given.of_bodies(Some(galaxy)).map_err(Error::Refused);
+    quantity.map(number).transpose()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::counted::Tally;
 use kirin_kit::galaxy::Units;
 use kirin_kit::history::length_axis;
+use kirin_kit::settings::choice;
 use kirin_report::plot::{Curve, Figure, Panel, Scale};
 use kirin_report::text::{MarkdownTable, Table, digits, duration, grouped};
 use serde_json::{Value, json};
@@ -38,6 +39,8 @@ pub struct Summary {
     pub binaries: [u64; 5],
     /// Stars that have ended, and the mass that they have lost.
     pub evolved: (usize, f64),
+    /// Mass of the stars that the black hole has taken.
+    pub taken_mass: f64,
     /// Binding energy that binaries have gained, escapers included.
     pub released: f64,
     /// Why it ended.
@@ -83,6 +86,7 @@ impl Summary {
                 cluster.past.remnants.len(),
                 cluster.past.ledger.evolved_mass,
             ),
+            taken_mass: cluster.past.ledger.taken_mass,
             released: cluster.released(),
             ending,
             steps: cluster.past.steps - run.steps_before,
@@ -198,6 +202,14 @@ impl Summary {
         }
     }
 
+    /// A mass, also in solar masses where the units are known.
+    fn mass(&self, mass: f64) -> String {
+        match &self.units {
+            Some(units) => format!("{} ({} Msun)", digits(mass), digits(mass * units.mass)),
+            None => digits(mass),
+        }
+    }
+
     /// A density, also in solar masses per cubic parsec where the units are known.
     fn density(&self, density: f64) -> String {
         match &self.units {
@@ -209,7 +221,7 @@ impl Summary {
         }
     }
 
-    /// Binaries and the tidal field.
+    /// Binaries, stellar evolution, the tidal field and the black hole.
     fn rows_of_options(&self, table: &mut Table) {
         let last = &self.last;
         if self.settings.has_binaries() {
@@ -251,6 +263,27 @@ impl Summary {
                 tide.criterion.name()
             );
             table.row("tidal radius", words);
+        }
+        if let Some(hole) = self.settings.black_hole {
+            let [mass, influence] = last.black_hole;
+            table.row(
+                "black hole",
+                format!(
+                    "mass {}, {} at the start; influence to {}",
+                    self.mass(mass),
+                    self.mass(hole.mass),
+                    self.length(influence)
+                ),
+            );
+            table.row(
+                "stars taken",
+                format!(
+                    "{}, mass {}, energy {}",
+                    grouped(last.taken),
+                    self.mass(self.taken_mass),
+                    digits(last.taken_energy)
+                ),
+            );
         }
     }
 
@@ -309,6 +342,17 @@ impl Summary {
                 "metallicity": evolution.metallicity,
                 "ended": self.evolved.0,
                 "lost_mass": self.evolved.1,
+            })),
+            "black_hole": self.settings.black_hole.map(|hole| json!({
+                "mass0": hole.mass,
+                "mass": self.last.black_hole[0],
+                "law": choice::name(&hole.law),
+                "radius": hole.radius,
+                "accreted_fraction": hole.accreted,
+                "influence_radius": self.last.black_hole[1],
+                "taken": self.last.taken,
+                "taken_mass": self.taken_mass,
+                "taken_energy": self.last.taken_energy,
             })),
             "tidal_boundary": self.settings.tide.map(|tide| tide.criterion.name()),
             "tidal_radius0": self.settings.tide.map(|tide| tide.radius),

@@ -54,10 +54,20 @@ pub struct Potential {
     pub coarse: Vec<Node>,
     /// Where to look for a radius.
     pub index: RadialIndex,
+    /// Mass of a point at the centre, which is part of all masses inside. It takes effect with the next update.
+    pub centre: f64,
     sums: Vec<Between>,
 }
 
 impl Potential {
+    /// No stars yet, around a point of this mass at the centre.
+    pub fn around(centre: f64) -> Self {
+        Self {
+            centre,
+            ..Self::default()
+        }
+    }
+
     /// Finds the potential of stars with these masses at these radii, which ascend.
     pub fn update(&mut self, m: &[f64], r: &[f64]) {
         let n = r.len();
@@ -68,7 +78,7 @@ impl Potential {
         (self.sums.par_iter_mut(), runs.0, runs.1)
             .into_par_iter()
             .for_each(|(sum, m, r)| *sum = sum_of(m, r));
-        let mut inside = 0.0;
+        let mut inside = self.centre;
         for sum in &mut self.sums {
             inside += std::mem::replace(&mut sum.inside, inside);
         }
@@ -77,12 +87,15 @@ impl Potential {
             outside += std::mem::replace(&mut sum.outside, outside);
         }
         self.between[0] = Between {
-            inside: 0.0,
+            inside: self.centre,
             outside,
         };
         self.nodes[0] = Node {
             u: f64::INFINITY,
-            phi: -outside,
+            phi: match self.centre {
+                0.0 => -outside,
+                _ => f64::NEG_INFINITY,
+            },
         };
         let runs = (m.par_chunks(RUN), r.par_chunks(RUN));
         let (nodes, between) = (&mut self.nodes[1..], &mut self.between[1..]);
@@ -107,7 +120,7 @@ impl Potential {
 
     /// Mass of all stars.
     pub fn mass(&self) -> f64 {
-        self.between.last().map_or(0.0, |b| b.inside)
+        self.between.last().map_or(0.0, |b| b.inside) - self.centre
     }
 
     /// Index of the outermost star that is not outside the radius `r`, or 0.
@@ -118,7 +131,12 @@ impl Potential {
 
     /// Index of the star with which the enclosed mass comes up to a `fraction` of all, from 0.
     pub fn enclosing(&self, fraction: f64) -> usize {
-        let wanted = fraction * self.mass();
+        self.reaching(fraction * self.mass())
+    }
+
+    /// Index of the star with which the mass of the stars inside comes up to `mass`, from 0.
+    pub fn reaching(&self, mass: f64) -> usize {
+        let wanted = mass + self.centre;
         let stars = &self.between[1..];
         stars
             .partition_point(|b| b.inside < wanted)

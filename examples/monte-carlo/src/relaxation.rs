@@ -6,6 +6,8 @@ use std::f64::consts::PI;
 use std::ops::Range;
 
 use crate::collision::{self, Merger};
+use crate::loss_cone::LossCone;
+use crate::orbit::{self, Star};
 use crate::partition::BIN;
 use crate::potential::Potential;
 use crate::random::Stream;
@@ -47,6 +49,8 @@ pub struct Encounters<'a> {
     pub radii: &'a [f64],
     /// Potential of all stars.
     pub potential: &'a Potential,
+    /// The loss cone of a black hole that takes stars.
+    pub cone: Option<LossCone<'a>>,
 }
 
 /// Lets the stars of a group meet, and tells for each bin what energy mergers cost.
@@ -60,6 +64,15 @@ pub fn of_group(encounters: &Encounters<'_>, group: &mut Share<'_>) {
             group.told[bin] = collide(encounters, group, own.clone(), density);
         }
         deflect(encounters, group, own, density);
+    }
+}
+
+/// Removes the stars that the black hole takes.
+fn remove_taken(potential: &Potential, group: &mut Share<'_>, own: Range<usize>, taken: &[bool]) {
+    for (k, _) in own.zip(taken).filter(|(_, taken)| **taken) {
+        let velocity = [group.vr[k], group.vt[k]];
+        let star = Star::new(potential, group.first + k + 1, group.m[k], velocity);
+        orbit::leave(group, k, star.phi);
     }
 }
 
@@ -144,6 +157,9 @@ fn deflect(encounters: &Encounters<'_>, group: &mut Share<'_>, own: Range<usize>
         ];
     }
     let order = &mut order[..count];
+    let mut watched = encounters
+        .cone
+        .map(|cone| cone.watch(&group.m[own.clone()]));
     let stream = &mut group.streams[own.start / BIN];
     let rounds = number.of_pair(heaviest[0] + heaviest[1]);
     // The single round of a thin bin has radial neighbours meet.
@@ -166,11 +182,28 @@ fn deflect(encounters: &Encounters<'_>, group: &mut Share<'_>, own: Range<usize>
             }
             let (vr, vt) = (&mut group.vr, &mut group.vt);
             let mut velocities = Velocities::of([vr[a], vr[b]], [vt[a], vt[b]], stream);
+            let before = velocities;
             velocities.deflect(rate / f64::from(number), masses, stream);
+            if let (Some(cone), Some(watched)) = (&encounters.cone, &mut watched) {
+                let part = 1.0 / f64::from(number);
+                for (k, place) in [a, b].into_iter().enumerate() {
+                    let star = Star::new(
+                        encounters.potential,
+                        group.first + place + 1,
+                        masses[k],
+                        [vr[place], vt[place]],
+                    );
+                    let [from, to] = [before.0[k], velocities.0[k]].map(|v| [v[0], v[1]]);
+                    cone.pass(watched, place - own.start, &star, &[from, to], part, stream);
+                }
+            }
             (vr[a], vt[a]) = components(&velocities.0[0]);
             (vr[b], vt[b]) = components(&velocities.0[1]);
         }
         matching.advance();
+    }
+    if let Some(watched) = watched {
+        remove_taken(encounters.potential, group, own, &watched.taken);
     }
 }
 

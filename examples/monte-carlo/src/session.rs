@@ -45,7 +45,7 @@ pub enum Ending {
     Steps,
     /// The core has collapsed.
     Collapse,
-    /// The tidal field would leave too few stars.
+    /// The tidal field or the black hole would leave too few stars.
     Dissolution,
     /// A signal.
     Signal,
@@ -193,6 +193,7 @@ pub fn begin<C: Communicator>(
             mass,
             units.as_ref(),
         )?);
+        cluster.grow_hole()?;
         let title = options.start.model.unwrap_or_default().title();
         return Ok(Run {
             units: options.units.units,
@@ -216,7 +217,8 @@ pub fn begin<C: Communicator>(
             let stars = model::of_bodies(&snapshot.bodies).map_err(|e| refuse(e.to_string()))?;
             let all = streams(settings.seed, stars.len().div_ceil(BIN));
             if let Some(tide) = &mut settings.tide {
-                tide.mass = stars.m.iter().sum();
+                let hole = settings.black_hole.map_or(0.0, |hole| hole.mass);
+                tide.mass = stars.m.iter().sum::<f64>() + hole;
             }
             (stars, all, None, History::default(), "Snapshot".to_owned())
         }
@@ -227,10 +229,15 @@ pub fn begin<C: Communicator>(
     } else {
         Stars::default()
     };
-    let cluster = Cluster::new(world, settings, stars, &streams, past).map_err(|e| match e {
-        Error::Refused(why) => refuse(why),
-        other => other,
-    })?;
+    let is_new = past.is_none();
+    let mut cluster =
+        Cluster::new(world, settings, stars, &streams, past).map_err(|e| match e {
+            Error::Refused(why) => refuse(why),
+            other => other,
+        })?;
+    if is_new {
+        cluster.grow_hole()?;
+    }
     Ok(Run {
         units: galaxy.known_units(),
         ..Run::new(cluster, history, model)
@@ -394,7 +401,9 @@ impl<C: Communicator> Run<C> {
         if cluster.dissolved {
             return Some(Ending::Dissolution);
         }
-        let default = if cluster.settings.has_binaries() {
+        let never_collapses =
+            cluster.settings.has_binaries() || cluster.settings.black_hole.is_some();
+        let default = if never_collapses {
             0
         } else {
             DEFAULT_CORE_STARS
@@ -453,9 +462,13 @@ impl<C: Communicator> Run<C> {
             return Ok(());
         };
         let past = &self.cluster.past;
+        let mut bodies = space::bodies(&stars, self.cluster.settings.seed, past.steps);
+        if past.hole_mass > 0.0 {
+            bodies.push(space::hole(&bodies, past.hole_mass));
+        }
         let snapshot = Snapshot {
             time: past.time,
-            bodies: space::bodies(&stars, self.cluster.settings.seed, past.steps),
+            bodies,
             run: Galaxy::of_units(self.units).lines(),
             ..Snapshot::default()
         };

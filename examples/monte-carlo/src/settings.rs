@@ -6,6 +6,7 @@ use kirin_kit::number::number;
 use kirin_kit::settings::Given;
 use serde::{Deserialize, Serialize};
 
+use crate::black_hole::BlackHole;
 use crate::error::Error;
 use crate::evolution::Evolution;
 use crate::tide::Tide;
@@ -49,6 +50,10 @@ pub struct Settings {
     #[arg(skip)]
     #[serde(skip)]
     pub tide: Option<Tide>,
+    /// The black hole at the centre.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub black_hole: Option<BlackHole>,
 }
 
 impl Default for Settings {
@@ -76,6 +81,9 @@ impl Settings {
         }
         if self.encounters > MOST_ENCOUNTERS {
             return refuse("--encounters must be from 0 to 1000");
+        }
+        if let Some(hole) = self.black_hole {
+            hole.validate()?;
         }
         if let Some(evolution) = self.evolution {
             evolution.validate()?;

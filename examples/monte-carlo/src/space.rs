@@ -31,6 +31,17 @@ pub fn bodies(stars: &Stars, seed: u64, steps: u64) -> Vec<Body> {
         .collect()
 }
 
+/// A black hole of this mass at rest at the centre, with an index above those of all `bodies`.
+pub fn hole(bodies: &[Body], mass: f64) -> Body {
+    let last = bodies.iter().map(|body| body.index).max();
+    Body {
+        index: last.map_or(0, |index| index.saturating_add(1)),
+        mass,
+        x: [0.0; 3],
+        v: [0.0; 3],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -62,6 +62,7 @@ fn gain_over_spitzer_s(ratio: f64, typical: f64, encounters: u32, rounds: u64) -
             mean_mass: 1.0 / n as f64,
             radii: &radii,
             potential: &potential,
+            cone: None,
         };
         let energy = |stars: &Stars| -> f64 {
             let v2 = stars.vr.iter().zip(&stars.vt).map(|(a, b)| a * a + b * b);
@@ -204,6 +205,7 @@ impl Background {
                 mean_mass: self.of_others,
                 radii: &radii,
                 potential: &Potential::default(),
+                cone: None,
             };
             let mut states = streams(100 + round, STARS / 20);
             let mut told = vec![0.0; STARS / 20];

@@ -15,7 +15,7 @@ fn the_commands_of_the_readme_run() {
     let folder = Folder::new("mc-readme");
     let under_mpi = commands_of_mpi(text, "monte-carlo");
     let all = commands(text, "monte-carlo");
-    assert_eq!((all.len(), under_mpi.len()), (10, 1), "{all:?}");
+    assert_eq!((all.len(), under_mpi.len()), (11, 1), "{all:?}");
     for arguments in all {
         if under_mpi.iter().any(|(_, other)| *other == arguments) {
             continue;

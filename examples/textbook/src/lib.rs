@@ -6,7 +6,6 @@
 //! * [`particles`]: the arrays, initial conditions, output
 //! * [`distribution`]: block and cyclic distributions
 //! * [`team`]: threads that begin together, and arrays that they share
-//! * [`gpu`]: a GPU, its arrays and kernels
 //! * [`ranks`]: processes that exchange messages
 //! * [`nbody`]: the n-body solvers, one a file
 //! * [`sort`]: sample sort, one version a file
@@ -15,7 +14,6 @@
 //! * [`options`], [`run`]: the command line, and the functions that run the chosen program
 
 pub mod distribution;
-pub mod gpu;
 pub mod nbody;
 pub mod options;
 pub mod particles;

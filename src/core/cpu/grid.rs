@@ -98,7 +98,8 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// The slots of a page that decide on its grid: those below `end`, or all where none beyond holds a particle.
+/// The end of the slots of a page that decide on its units, its grid and the leaves that are summed again: `end`, or that of the page
+/// where no slot beyond `end` holds a particle.
 pub fn deciding(page: &Page, end: usize) -> usize {
     let (word, bit) = (end / 64, end % 64);
     let present = page.present();

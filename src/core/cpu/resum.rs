@@ -14,7 +14,7 @@ use super::workspace::PURPOSE;
 use crate::error::Result;
 use crate::force::scaling::Scaling;
 use crate::process::allocation;
-use crate::sources::jmemory::{PAGE, Page, PageArray};
+use crate::sources::jmemory::{Page, PageArray};
 use crate::sources::particle::IParticle;
 
 /// The memory for summing leaves again, and the counts for the statistics.
@@ -41,6 +41,8 @@ pub struct Leaf<'a> {
     pub position: usize,
     /// The leaf's slots.
     pub range: Range<usize>,
+    /// The end of the page's slots that count.
+    pub end: usize,
     /// Time of the prediction.
     pub ti: f64,
     /// The i-particle.
@@ -89,8 +91,8 @@ impl<D: Simd<T = f64>> Work for ExactLeaf<'_, D> {
     fn run(self) -> Sums {
         let Self { d, leaf, buffers } = self;
         let Buffers { tile, distances } = buffers;
-        if !tile.is_fresh(leaf.page, leaf.ti, PAGE) {
-            tile.predict::<D, false>(d, leaf.page, leaf.ti, PAGE, &Sampled::default());
+        if !tile.is_fresh(leaf.page, leaf.ti, leaf.end) {
+            tile.predict::<D, false>(d, leaf.page, leaf.ti, leaf.end, &Sampled::default());
         }
         let sources = JPage {
             tile,

@@ -8,6 +8,7 @@ use super::component::{Disc, Halo, Plummer};
 use super::mcmillan;
 use super::spheres::{Nfw, PowerCutoff, Sphere};
 use super::units::{G, MYR};
+use super::words::{self, Formula, Part};
 use crate::vector::{Vec3, add_scaled};
 
 /// A model.
@@ -121,6 +122,31 @@ impl MilkyWay {
                 f(&[bulge, disc, halo])
             }
             Self::McMillan2017 => f(&[mcmillan::model()]),
+        }
+    }
+
+    /// Its parts for a GPU.
+    pub(super) fn words(self) -> Vec<Part> {
+        let of = |parts: &[&dyn Formula]| parts.iter().map(|part| part.words()).collect();
+        match self {
+            Self::None => Vec::new(),
+            Self::AllenSantillan => {
+                of(&[&ALLEN_SANTILLAN.0, &ALLEN_SANTILLAN.1, &ALLEN_SANTILLAN.2])
+            }
+            Self::Irrgang => of(&[&IRRGANG.0, &IRRGANG.1, &IRRGANG.2]),
+            Self::MwPotential2014 => {
+                let (bulge, disc, halo) = bovy();
+                of(&[bulge, disc, halo])
+            }
+            Self::McMillan2017 => vec![words::mcmillan()],
+        }
+    }
+
+    /// The table that a GPU needs beside the parts; a model of closed formulae needs none.
+    pub fn table(self) -> Vec<f64> {
+        match self {
+            Self::McMillan2017 => mcmillan::model().numbers(),
+            _ => Vec::new(),
         }
     }
 

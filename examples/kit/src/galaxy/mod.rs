@@ -8,6 +8,7 @@
 //! * [`additions`]: parts of the galaxy that options add: a potential from a file ([`table`]), a bar, growth,
 //!   satellites ([`satellite`])
 //! * [`Moment`]: the field of model and additions at one time
+//! * [`words`]: model and additions for a GPU
 //! * [`flow`]: orbits of single bodies
 //! * [`sky`]: positions and velocities as observed from the Sun
 //! * [`Units`]: a cluster's units (G = M = R = 1) in solar masses, parsecs, Myr and km/s
@@ -32,6 +33,7 @@ pub mod sky;
 pub mod spheres;
 pub mod table;
 pub(crate) mod units;
+pub mod words;
 
 pub use host::Galaxy;
 pub use milky_way::MilkyWay;

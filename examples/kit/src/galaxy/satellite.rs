@@ -9,6 +9,7 @@ use super::flow::{Phase, follow};
 use super::milky_way::{TIME, VELOCITY, solar_masses};
 use super::sky::{Seen, Sun};
 use super::spheres::{Hernquist, Nfw};
+use super::words::{self, Formula, Part};
 use crate::vector::{Vec3, add_scaled, dot, norm};
 
 /// Shape of a satellite; masses and lengths in the model's units.
@@ -248,6 +249,16 @@ pub struct Here {
 impl Here {
     fn from(&self, x: &Vec3) -> Vec3 {
         crate::vector::sub(x, &self.x)
+    }
+
+    /// For a GPU.
+    pub(super) fn words(&self) -> Part {
+        let shape: &dyn Formula = match &self.body {
+            Body::Plummer(sphere) => sphere,
+            Body::Hernquist(sphere) => sphere,
+            Body::Nfw(sphere) => sphere,
+        };
+        words::satellite(shape, &self.x, &self.v)
     }
 
     /// Position and velocity.

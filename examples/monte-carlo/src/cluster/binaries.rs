@@ -86,6 +86,8 @@ impl<C: Communicator> Cluster<C> {
             }
         };
         let mut events = Vec::new();
+        // Stars nearer to the black hole are bound to it, and not to each other.
+        let influence = self.influence_radius();
         // Binaries that are dissolved leave stars behind the last one.
         let bins = self.stars.len() / BIN;
         for bin in 0..bins {
@@ -93,7 +95,8 @@ impl<C: Communicator> Cluster<C> {
             let around = self.surroundings(first / BIN + bin);
             // As nearly everywhere.
             let most = binaries::formation_rate(&around, [around.heaviest; 2]);
-            let forms = self.settings.three_body && most * dt >= LEAST_PROBABILITY;
+            let is_free = self.radii[first + own.start] >= influence;
+            let forms = self.settings.three_body && is_free && most * dt >= LEAST_PROBABILITY;
             let here = self.binaries_in(own.clone());
             if here.is_empty() && !forms || around.sigma == 0.0 {
                 continue;
@@ -438,7 +441,7 @@ impl<C: Communicator> Cluster<C> {
         Ok(is_counted_anew || masses_change)
     }
 
-    /// Takes out the binaries that are among the stars that have escaped.
+    /// Takes out the binaries that are among the stars that have left.
     pub(super) fn forget_binaries(&mut self, escaped: &[Escaper]) {
         for escaper in escaped {
             let binaries = &mut self.past.binaries;

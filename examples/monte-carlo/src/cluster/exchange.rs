@@ -23,7 +23,7 @@ impl<C: Communicator> Cluster<C> {
         if self.stars.r.iter().any(|r| r.is_infinite()) {
             for k in 0..self.stars.len() {
                 if self.stars.r[k].is_infinite() && self.stars.m[k] > 0.0 {
-                    self.escapers.push(Escaper::of(&self.stars, k));
+                    self.escapers.push(Escaper::of(&self.stars, k, &self.taken));
                 }
             }
             self.stars.retain(|stars, k| stars.r[k].is_finite());

@@ -10,6 +10,7 @@ use super::Cluster;
 use crate::diagnostics::{self, SUMMED};
 use crate::error::Error;
 use crate::ledger::Escaper;
+use crate::loss_cone::LossCone;
 use crate::partition::BIN;
 use crate::profile::Phase;
 use crate::relaxation::{self, Encounters};
@@ -75,16 +76,27 @@ impl<C: Communicator> Cluster<C> {
         Ok(step)
     }
 
-    /// Phase 3.
-    pub(super) fn relax(&mut self, dt: f64) -> Result<(), Error> {
+    /// Phase 3. If the black hole would leave fewer than [`FEWEST`] stars, it takes none, and the answer is `false`.
+    pub(super) fn relax(&mut self, dt: f64) -> Result<bool, Error> {
         let first = self.first();
+        let mean_mass = self.mean_mass();
+        let hole = self.settings.black_hole.filter(|hole| hole.radius > 0.0);
+        let cone = hole.map(|hole| LossCone {
+            hole,
+            mass: self.past.hole_mass,
+            mean_mass,
+            dt,
+            radii: &self.radii,
+            potential: &self.potential,
+        });
         let encounters = Encounters {
             settings: &self.settings,
             dt,
             coulomb: self.settings.coulomb(self.partition.n),
-            mean_mass: self.mean_mass(),
+            mean_mass,
             radii: &self.radii,
             potential: &self.potential,
+            cone,
         };
         self.told.resize(self.streams.len(), 0.0);
         self.profile.of(Phase::Relaxation, || {
@@ -95,7 +107,7 @@ impl<C: Communicator> Cluster<C> {
         if self.settings.radius > 0.0 {
             self.past.ledger.collided += self.total_told()?;
         }
-        Ok(())
+        self.note_taken()
     }
 
     /// Takes out the stars beyond the tidal boundary. The boundary shrinks with the mass that leaves, so this is repeated until
@@ -105,7 +117,7 @@ impl<C: Communicator> Cluster<C> {
             return Ok(true);
         };
         let began = Instant::now();
-        let (first, mut mass, mut n) = (self.first(), self.potential.mass(), self.n());
+        let (first, mut mass, mut n) = (self.first(), self.attracting_mass(), self.n());
         self.told.resize(self.streams.len(), 0.0);
         loop {
             let boundary = tide.boundary(mass, n, self.settings.coulomb(n));
@@ -129,9 +141,7 @@ impl<C: Communicator> Cluster<C> {
             self.world.all_reduce(Operation::Sum, &mut left)?;
             n = left[0] as usize;
             if n < FEWEST {
-                let Stars { r, start, .. } = &mut self.stars;
-                let gone = r.iter_mut().zip(start).filter(|(r, _)| r.is_infinite());
-                gone.for_each(|(r, start)| *r = *start);
+                self.bring_back();
                 return Ok(false);
             }
         }
@@ -142,6 +152,7 @@ impl<C: Communicator> Cluster<C> {
     /// Phase 5.
     pub(super) fn move_stars(&mut self) {
         let first = self.first();
+        self.told.resize(self.streams.len(), 0.0);
         let (potential, radii) = (&self.potential, &self.radii);
         self.profile.of(Phase::Orbits, || {
             self.stars
@@ -150,8 +161,8 @@ impl<C: Communicator> Cluster<C> {
         });
     }
 
-    /// Energy correction, of those who have escaped too.
-    pub(super) fn correct(&mut self) -> Result<(), Error> {
+    /// Energy correction, of those who have left too; the black hole grows by those it has taken in the time `dt`.
+    pub(super) fn correct(&mut self, dt: f64) -> Result<(), Error> {
         let began = Instant::now();
         let first = self.first();
         self.told.resize(self.streams.len(), 0.0);
@@ -162,11 +173,13 @@ impl<C: Communicator> Cluster<C> {
         let debt = self.total_told()?;
         let escaped = Escaper::gather(&self.world, &mut self.escapers)?;
         self.forget_binaries(&escaped);
+        let taken: f64 = escaped.iter().map(Escaper::mass_taken).sum();
         for escaper in escaped {
             self.past
                 .ledger
                 .escape(&escaper, &self.potential, &self.radii);
         }
+        self.feed_hole(taken, dt);
         self.profile.0[Phase::Correction as usize] += began.elapsed().as_secs_f64();
         if debt > 0.0 {
             self.share(debt)?;
