@@ -34,7 +34,7 @@ impl Built {
 
 /// The library as clients usually have it.
 pub fn fresh() -> &'static Built {
-    // The packages of README's second command, so that their dependencies are there already, built with the same
+    // The packages of README's second command and the library's, so that their dependencies are there already, built with the same
     // features: in a build of the whole workspace, too, as long as Cargo.toml asks for serde's `alloc` as criterion does.
     const ALL: &str = "-p kirin -p kirin-core -p kirin-command -p ffi-tests -p hermite -p kirin-nbody6 -p kirin-sapporo \
         --lib --examples --bin kirin --bin hermite";

@@ -151,15 +151,16 @@ fn same_bits_at_any_scale_whatever_came_before() {
 
 /// If no neighbour is wanted, leaves without mass are skipped. The bits, the signs of zeros included, are those of
 /// the pair loop; NaN stays NaN.
+fn bits(found: &Results) -> Vec<[u64; 7]> {
+    let numbers = found.forces.iter().map(|f| {
+        let [[x, y, z], [jx, jy, jz]] = [f.acc, f.jerk];
+        [x, y, z, jx, jy, jz, f.pot].map(f64::to_bits)
+    });
+    numbers.collect()
+}
+
 #[test]
 fn leaves_without_a_mass_add_zeros() {
-    let bits = |found: &Results| -> Vec<[u64; 7]> {
-        let numbers = found.forces.iter().map(|f| {
-            let [[x, y, z], [jx, jy, jz]] = [f.acc, f.jerk];
-            [x, y, z, jx, jy, jz, f.pot].map(f64::to_bits)
-        });
-        numbers.collect()
-    };
     for with_mass in [0, 1, 700, 1400] {
         let (mut memory, particles) = cluster(1500, 1.0);
         for (address, p) in (0..).zip(&particles).skip(with_mass) {
@@ -194,6 +195,16 @@ fn leaves_without_a_mass_add_zeros() {
 const NJ: usize = PAGE + 83;
 
 /// Stars for the addresses of a block: usual ones, ones of a tiny scale, or masses of both signs.
+/// The star without a velocity.
+fn at_rest(star: &JParticle) -> JParticle {
+    JParticle {
+        index: star.index,
+        mass: star.mass,
+        x: star.x,
+        ..JParticle::default()
+    }
+}
+
 fn stars_below_nj(kind: usize) -> Vec<JParticle> {
     let (_, mut stars) = cluster(NJ as i32, 1.0);
     for (k, star) in stars.iter_mut().enumerate() {
@@ -208,7 +219,8 @@ fn stars_below_nj(kind: usize) -> Vec<JParticle> {
                     *vector = vector.map(|c| c * 1e-14);
                 }
             }
-            _ => star.mass *= [1.0, -1.0][k % 2],
+            2 => star.mass *= [1.0, -1.0][k % 2],
+            _ => *star = at_rest(star),
         }
     }
     stars
@@ -256,12 +268,15 @@ fn stored(kind: SourceKind, stars: &[JParticle]) -> JMemory {
 #[test]
 fn what_is_beyond_nj_changes_no_bit() {
     let all = PRECISIONS.into_iter().chain([Precision::Reduced]);
-    for (base, eps2) in [(0, 0.0), (1, 0.0), (2, 1e-4)] {
+    for (base, eps2) in [(0, 0.0), (1, 0.0), (2, 1e-4), (3, 0.0)] {
         let stars = stars_below_nj(base);
+        let mut particles = i_particles(&stars[NJ - 20..], eps2);
+        // Also the label of those beyond.
+        particles[0].index = 5000;
         let block = ForceRequest {
             nj: NJ,
             ti: 0.01,
-            particles: i_particles(&stars[NJ - 20..], eps2),
+            particles,
         };
         for kind in [SourceKind::Moving, SourceKind::AtRest, SourceKind::Softened] {
             let alone = stored(kind, &stars);
@@ -281,13 +296,17 @@ fn what_is_beyond_nj_changes_no_bit() {
                     &stars.iter().copied().chain(others).collect::<Vec<_>>(),
                 );
                 for (precision, expected) in all.clone().zip(&expected) {
+                    // One that moves, at any address, turns it off: see `Cluster`.
+                    if (base, kind, precision) == (3, SourceKind::Moving, Precision::Reduced) {
+                        continue;
+                    }
                     for ((name, mut backend), expected) in
                         backends(precision, 1).into_iter().zip(expected)
                     {
                         let found = results(&mut *backend, &more, &block);
                         let what =
                             format!("{name} {precision} {kind:?}, {base}, eps2 {eps2}, {beyond}");
-                        assert_eq!(found.forces, expected.forces, "{what}");
+                        assert_eq!(bits(&found), bits(expected), "{what}");
                         assert_eq!(found.nearest, expected.nearest, "{what}");
                     }
                 }

@@ -50,6 +50,8 @@ impl<T: Real> Tile<T> {
         let greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
         match end {
             PAGE => greatest,
+            // Nobody asks for them.
+            _ if T::IS_DOUBLE => greatest,
             _ => self.greatest_below(page, end),
         }
     }
