@@ -38,7 +38,7 @@ fn relaxation_brings_the_cusp_of_bahcall_and_wolf() {
                 radius: 0.0,
                 accreted: 1.0,
             }),
-            theta_max: 0.3,
+            theta_max: 0.6,
             seed,
             ..Settings::default()
         };
