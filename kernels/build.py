@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles the *.cu of each of the folders to prebuilt/*.ptx in it: kernels, and those of the examples.
+"""Compiles the *.cu of each folder called kernels to prebuilt/*.ptx in it: the library's and those of the examples.
 
 Needs Python 3.9 and pip on Linux on x86-64; no CUDA toolkit and no GPU: the compiler is NVRTC out
 of a pinned wheel of the Python package index (24 MB, fetched once). The result is the same bytes
@@ -21,7 +21,7 @@ import tempfile
 from tools import nvrtc, wheels
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = [REPOSITORY / "kernels", REPOSITORY / "examples/textbook/kernels"]
+FOLDERS = [REPOSITORY / "kernels", REPOSITORY / "src/device/kernels", *sorted(REPOSITORY.glob("examples/*/kernels"))]
 TARGET = "60"
 OPTIONS = [f"--gpu-architecture=compute_{TARGET}", "--std=c++17", "--fmad=false", "--ftz=true"]
 # What NVRTC 12.1 writes, and the first Linux driver that reads it (that of CUDA 12.1).

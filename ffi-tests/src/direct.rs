@@ -50,8 +50,9 @@ pub struct Sum {
     pub acc_scale: f64,
     /// Sum of the magnitudes of the parts of the jerks.
     pub jerk_scale: f64,
-    /// To first order, how much acceleration, jerk and potential change if every position and velocity changes by its
-    /// own size. A smaller relative change changes them by as much less.
+    /// How much acceleration, jerk and potential change, to first order, for each unit of relative change of the
+    /// positions and velocities: if all of them change by a part e of their size, the force changes by up to e times
+    /// these numbers.
     pub shift: [f64; 3],
 }
 

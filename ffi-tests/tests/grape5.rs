@@ -1,4 +1,5 @@
-//! GRAPE-5: every sentence of its specification beside a plain double-precision sum, and a treecode.
+//! GRAPE-5: each statement of its specification is checked against a plain double-precision sum. A treecode uses the
+//! library, too.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! The PTX in `kernels/prebuilt`, and that of the example, is up to date with the sources: the test compares hashes
-//! and needs no compiler.
+//! The PTX in every folder `kernels` is up to date with the sources. The test compares hashes and needs no compiler.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,10 +13,15 @@ fn kernels() -> PathBuf {
     generate::repository().join("kernels")
 }
 
-/// All folders with kernels.
-fn folders() -> [PathBuf; 2] {
-    let example = generate::repository().join("examples/textbook/kernels");
-    [kernels(), example]
+/// All folders with kernels: the library's and those of the examples.
+fn folders() -> Vec<PathBuf> {
+    let examples = fs::read_dir(generate::repository().join("examples")).expect("examples");
+    let kernels_of =
+        |entry: std::io::Result<fs::DirEntry>| entry.expect("readable").path().join("kernels");
+    let mut folders = vec![kernels(), generate::repository().join("src/device/kernels")];
+    folders.extend(examples.map(kernels_of).filter(|folder| folder.is_dir()));
+    assert!(folders.len() >= 4, "{folders:?}");
+    folders
 }
 
 fn sha256(path: &Path) -> String {

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
 
-/// Numbers on a coarse grid: coincidences, ties and radii met exactly are common, and
-/// prediction is exact in any order of summation.
+/// Numbers on a coarse grid. Coincident particles, equal distances and distances of exactly the radius are then common,
+/// and prediction is exact in any order of summation.
 fn grid() -> impl Strategy<Value = f64> {
     (-4..=4i32).prop_map(|k| f64::from(k) / 2.0)
 }

@@ -1,4 +1,5 @@
-//! The static library without C spellings, for clients that define these names themselves: another build of the library.
+//! The static library without C spellings, for clients that define these names themselves. The test builds the library
+//! once more for it.
 
 #[path = "processes/ph4.rs"]
 mod ph4;

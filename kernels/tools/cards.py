@@ -60,9 +60,10 @@ def markdown(rows, version):
     ]
     devices_told = "; ".join(f"{name} {count} at {clock:g}" for name, _, count, clock in devices.CARDS)
     return (
-        f"\n## Cards\n\nThe code is assembled with ptxas {version}. The slots per pair are those of the pair loop without a mask and of the pair's share of "
-        "the loops over leaves and pages. Slots marked * are counted "
-        f"in the code for {STAND_IN}, since nvdisasm does not know the architecture (the wider pipes of sm_61 should make its share `alone` greater).\n\n"
+        f"\n## Cards\n\nThe code is assembled with ptxas {version}. The slots a pair are those of the pair loop without a mask, with the pair's share of "
+        "the loops over leaves and pages. "
+        f"nvdisasm does not know the architectures before {STAND_IN}. For these the slots are counted in the code for {STAND_IN}, and marked *. "
+        f"The share `alone` is then that of {STAND_IN}, too; the wider pipes of sm_61 should make it greater there.\n\n"
         "The rates are predicted, not measured. They assume that all multiprocessors compute, with as many warps as are resident. "
         "`alone` is the share of its scheduler's issue slots that one warp fills. `limit` is the resource that is "
         "used up first: issue slots, pipes (fp64 with the joining of sums), or `waits` if the resident warps together do not fill "

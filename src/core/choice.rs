@@ -18,8 +18,8 @@ pub struct Rule {
     pub better: Precision,
     /// Whether GPUs compute.
     pub on_gpu: bool,
-    /// Up to how many moving j-particles the CPU computes the blocks of a GRAPE-6 cluster all the same, if
-    /// `KIRIN_BACKEND` is `auto`.
+    /// Up to how many moving j-particles the CPU computes the blocks of a GRAPE-6 cluster although GPUs compute the
+    /// others, if `KIRIN_BACKEND` is `auto`.
     pub on_cpu_up_to: usize,
 }
 
@@ -36,6 +36,11 @@ impl Rule {
             on_gpu: false,
             on_cpu_up_to: 0,
         })
+    }
+
+    /// Whether the CPU computes a block of a GRAPE-6 cluster with `nj` moving j-particles in place of a GPU.
+    pub fn gives_to_cpu(&self, nj: usize) -> bool {
+        self.on_gpu && nj <= self.on_cpu_up_to
     }
 
     /// What computes where `precision` is asked for.

@@ -1,7 +1,6 @@
 //! The state of an integration as a snapshot. An integration that is read from it continues with the same bits.
 //!
-//! Beside the bodies and their states the snapshot has these lines, and those of
-//! [`kirin_kit::run::Log`]:
+//! Beside the bodies, their states and the lines of [`kirin_kit::run::Log`] the snapshot has these lines:
 //!
 //! ```text
 //! galaxy.field ...               what there is around the cluster, if anything

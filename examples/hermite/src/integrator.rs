@@ -98,8 +98,8 @@ impl<'g> Integrator<'g> {
     }
 
     /// Continues an integration in the middle of its particles' steps. `bodies` and `states` are what
-    /// [`bodies`](Self::bodies) and [`states`](Self::states) returned at `time`, and `counts` what had been counted
-    /// by then.
+    /// [`stars`](Self::stars) returned at `time`, and `counts` what had been counted by then. Regularized systems are
+    /// restored by [`resume_systems`](Self::resume_systems).
     ///
     /// # Errors
     ///
@@ -218,8 +218,9 @@ impl<'g> Integrator<'g> {
     ///
     /// # Errors
     ///
-    /// The library fails, or steps become too small. Either everything is as it was before, or the block is done and the first
-    /// step of a system that has formed or divided at its end is too small.
+    /// The library fails, or steps become too small. An error during the block leaves everything as it was before. If
+    /// the library fails, or a first step is too small, when systems form or divide at the end of the block, the block
+    /// is done.
     pub fn step(&mut self) -> Result<(), Error> {
         let Some(t) = self.next_time() else {
             return Ok(());

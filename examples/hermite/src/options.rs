@@ -128,9 +128,9 @@ impl RunOptions {
         self.control.check_memory(self.start.count(), bytes)
     }
 
-    /// The settings of a new run, or those of the `saved` one. Options may change its limits of accuracy,
-    /// `--eta` and `--dt-min`. The saved steps and the energy depend on the others, which may repeat what
-    /// was saved but not contradict it.
+    /// The settings of a new run, or those of the `saved` one. Options may change the limits of accuracy of a saved
+    /// run, `--eta` and `--dt-min`. The saved steps and the energy depend on the other settings: an option may repeat
+    /// what was saved, but not contradict it.
     ///
     /// # Errors
     ///

@@ -22,8 +22,8 @@ fn plan() -> RunOutputs {
     }
 }
 
-/// A run that is interrupted after each of these numbers of blocks, written as text, read again and continued.
-/// Returns its state at the last of `t_ends`.
+/// Runs a cluster, interrupted after each number of blocks in `blocks`. After each interruption the run is written as
+/// text, read again and continued. Returns its state at the last of `t_ends`.
 fn interrupted_after(blocks: &[u32], t_ends: &[f64]) -> Snapshot {
     let (_turn, grape) = grape();
     let bodies = models::plummer(100, 3);
@@ -99,9 +99,9 @@ fn the_program_resumes_what_it_wrote() {
     assert!(refusal.contains("t = 0.25 already"), "{refusal}");
 }
 
-/// Starts an endless run of 512 stars, sends it all `signals` (of `kill`) at once at an arbitrary moment, and
-/// returns what it prints; the run leaves `output`. If the program was not ready for signals yet, tries again with
-/// a longer delay.
+/// Starts an endless run of 512 stars that writes its state to `output`, and sends it all `signals` (options of `kill`)
+/// at once at an arbitrary moment. Returns what the run prints. If the program was not ready for signals yet, tries
+/// again with a longer delay.
 #[cfg(unix)]
 fn signalled(signals: &[&str], arguments: &[&str], output: &str) -> std::process::Output {
     let run = |delay: Duration| {

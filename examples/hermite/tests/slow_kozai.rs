@@ -1,4 +1,5 @@
-//! A hierarchical triple through Kozai's cycles: the inner pair is regularized, the third star is a star.
+//! A hierarchical triple through Kozai's cycles: the inner pair is regularized, the third star is a particle of its
+//! own.
 
 mod common;
 

@@ -46,9 +46,10 @@ impl Potentials {
 
 impl BoundPart {
     /// The bound part of `bodies`. A body is bound if its energy is negative in the frame of the bound bodies, so the
-    /// set is found by iteration. The iteration begins with all bodies. If a field may have drawn out `tails`, it
-    /// begins with the tenth of the bodies in the deepest potential. The potential of a body is that of all other
-    /// bodies. Stars in the tails make it deeper, too, by about a hundredth of the part of the mass that they have.
+    /// set is found by iteration. The iteration begins with all bodies, or, if a field may have drawn out `tails`, with
+    /// the tenth of the bodies in the deepest potential. The potential of a body includes all other bodies, also the
+    /// stars in the tails. These change little: a star in the tails adds about a hundredth of what a star of the same
+    /// mass inside the cluster adds.
     pub fn of(bodies: &[Body], potentials: &Potentials, tails: bool) -> Self {
         let values = potentials.values();
         let mut members: Vec<usize> = (0..bodies.len()).collect();

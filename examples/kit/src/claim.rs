@@ -9,8 +9,8 @@ use crate::run::Log;
 use crate::snapshot::{Format, Snapshot, is_snapshot, parts};
 use kirin_report::machine::command_line;
 
-/// The lock on the files of a run. Each has an empty neighbour, `run.txt.lock`, which is locked while the process
-/// lives and removed at its end; one that a crash left behind is no hindrance.
+/// The lock on the files of a run. Beside each file there is a lock file, `run.txt.lock`, which names the process. It
+/// is locked while the process lives and removed at its end. A lock file that a crash left behind is no hindrance.
 #[derive(Debug, Default)]
 pub struct Claim(Vec<(PathBuf, File)>);
 

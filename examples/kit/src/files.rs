@@ -43,13 +43,13 @@ pub struct Files {
     #[arg(long, value_name = "FILE")]
     #[serde(default, with = "told::path")]
     pub csv: Option<PathBuf>,
-    /// Record diagnostics for plot, CSV, JSON and output at multiples of this time (1/4, 10Myr) [default: about 64
-    /// times]
+    /// Record diagnostics for plot, CSV, JSON and output at multiples of this time (1/4, 10Myr) [default: with --plot
+    /// or --csv a power of two that makes 64 to 128 records]
     #[arg(long, value_name = "DT", value_parser = quantity::interval)]
     #[serde(default, with = "told::interval")]
     pub every: Option<Quantity>,
-    /// Write everybody at multiples of this time: run.0000.txt, run.0001.txt, ... beside the
-    /// --output run.txt
+    /// Write a snapshot of all bodies at multiples of this time: run.0000.txt, run.0001.txt, ... beside the --output
+    /// run.txt
     #[arg(long, value_name = "DT", value_parser = quantity::interval)]
     #[serde(default, with = "told::interval")]
     pub snapshot_every: Option<Quantity>,
@@ -125,8 +125,8 @@ impl Files {
         }
     }
 
-    /// The path of the output. If a file exists there, it must be an earlier state of this run. `None` if the output is
-    /// the input itself, if the user allows any file to be replaced, or without an output.
+    /// The path of the output, if a file there must be an earlier state of this run. `None` if the output is the input
+    /// itself, if the user allows any file to be replaced, or without an output.
     pub fn replaced(&self) -> Option<&Path> {
         let output = self.output.as_deref().filter(|_| !self.force)?;
         (!claim::is_same(output, self.input.as_deref())).then_some(output)

@@ -88,8 +88,8 @@ pub struct Record {
     pub bound_mass: f64,
     /// Lagrangian radii: they hold the [`FRACTIONS`] of the mass of the bound bodies.
     pub radii: [f64; FRACTIONS.len()],
-    /// For clusters with exactly two different masses: the radii that hold 10, 50 and 90 % of the light bodies'
-    /// mass and of the heavy bodies', each about its own centre.
+    /// If the bound bodies have exactly two different masses: the radii that hold 10, 50 and 90 % of the mass of the
+    /// light ones, and of the heavy ones. Each component's radii are about its own centre of mass.
     pub components: Option<[[f64; COMPONENT_FRACTIONS.len()]; 2]>,
     /// What the application records besides: see [`Integration::own_columns`](crate::run::Integration::own_columns).
     pub own: Vec<f64>,

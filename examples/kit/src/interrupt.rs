@@ -16,8 +16,8 @@ static STOP: AtomicBool = AtomicBool::new(false);
 static CHECKPOINT: AtomicBool = AtomicBool::new(false);
 static BEGAN: OnceLock<Instant> = OnceLock::new();
 
-/// Catches the signals. [`interrupted`] tells of the first; one that comes more than a second later ends
-/// the program. A second call changes nothing, and under `nohup` SIGHUP stays ignored.
+/// Catches the signals. After the first, [`interrupted`] returns true. One that comes more than a second after the
+/// first ends the program. Calling this function again changes nothing, and under `nohup` SIGHUP stays ignored.
 ///
 /// # Errors
 ///

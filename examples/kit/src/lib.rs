@@ -2,7 +2,7 @@
 //! else.
 //!
 //! * [`models`]: initial conditions in standard N-body units (G = M = 1, E = -1/4)
-//! * [`snapshot`]: the text format in which bodies and integrator states are kept
+//! * [`snapshot`]: files of bodies and integrator states, as text or HDF5
 //! * [`command`]: options that the commands share, and how a command ends
 //! * [`number`]: numbers on the command line
 //! * [`quantity`]: numbers with units, read and written
@@ -11,6 +11,7 @@
 //! * [`claim`]: the output files of a run, checked and locked before it begins
 //! * [`communicator`]: ranks that compute together, over MPI or as threads
 //! * [`diagnostics`]: energy, virial ratio, momentum, Lagrangian radii
+//! * [`elementary`]: logarithm, exponential and power with the same bits on every machine and on a GPU
 //! * [`few_body`]: binaries, triples and close passages of few bodies, regularized
 //! * [`files`]: the files that a run reads and writes
 //! * [`bound`], [`sight`]: which stars are bound, and the energy of the bodies at one time
@@ -36,6 +37,7 @@ pub mod comparison;
 pub mod csv;
 pub mod density;
 pub mod diagnostics;
+pub mod elementary;
 pub mod few_body;
 pub mod files;
 pub mod galaxy;

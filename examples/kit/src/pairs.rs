@@ -1,4 +1,4 @@
-//! Potentials of bodies by others, in double precision on the host: each pair is found once, for both of its bodies.
+//! Potentials of bodies by others, in double precision on the host. Each pair is computed once, for both of its bodies.
 //!
 //! The roots and quotients of a pair are rounded correctly, and no operation is fused. Sums have a fixed number of
 //! lanes and a fixed order. So neither threads nor the instruction set change a bit.

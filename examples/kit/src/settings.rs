@@ -1,5 +1,6 @@
-//! The settings of a method, which a program declares once: a structure that is both `clap::Args` and `serde`. Its fields
-//! are the options, with their help and defaults, the words of a line in the state, and names in the JSON.
+//! The settings of a method, which a program declares once, as a structure that is both `clap::Args` and `serde`. The
+//! fields of the structure are the options with their help and defaults. They are also the words of a line in the
+//! state, and names in the JSON.
 
 use std::fmt::Display;
 

@@ -50,8 +50,8 @@ impl Columns {
         (pages.start * PAGE).min(self.n)..(pages.end * PAGE).min(self.n)
     }
 
-    /// Pages of the largest subtrees that lie within a column, in address order. Pages after the last one are empty. So
-    /// the last column may have a subtree that goes on beyond the last page.
+    /// Pages of the largest subtrees that lie within a column, in address order. Nothing comes after the last page. So
+    /// the last subtree of the last column may be one that extends beyond this page.
     pub fn subtrees(&self, column: usize) -> Vec<Range<usize>> {
         let Range { start, end } = self.pages[column].clone();
         let last = self.n.div_ceil(PAGE);

@@ -17,8 +17,8 @@
 //! each rank passes on all lists: 56 N_b (p-1)/p bytes, and 48 N_b s (p-1)/p bytes of forces. With the sums of MPI the
 //! forces travel with the list and take 48 N_b bytes.
 //!
-//! A block takes as long as its slowest rank, which has n_a active particles in its row, and N_j particles, n_j of them
-//! active, in its column of s subtrees:
+//! A block takes as long as its slowest rank. Let its row have n_a active particles, and its column N_j particles, n_j
+//! of them active, in s subtrees. Its calculation takes
 //!
 //! ```text
 //! t_calc = n_a N_j / R + N_j t_j + n_j t_i + s t_c

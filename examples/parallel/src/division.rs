@@ -1,7 +1,8 @@
 //! How a grid divides the particles, and how long a block takes on its slowest rank.
 //!
-//! All ranks wait for each other in each block, so a block takes as long as the slowest rank and the largest part of a message.
-//! A row has whole particles: on 400 rows a block of 404 takes the time of two particles.
+//! All ranks wait for each other in each block, so a block takes as long as the slowest rank and the largest part of a
+//! message. Each row takes whole particles: if 400 rows share 404 particles, some rows take two, and all others wait
+//! for them.
 
 use kirin_kit::communicator::counted::Collective;
 use kirin_kit::communicator::network::{Network, Parts};

@@ -2,8 +2,9 @@
 
 /// The unknowns x >= 0 for which the sums `terms[i][k] x[k]` come nearest to `seconds[i]`, in relative errors.
 ///
-/// A plain fit may give a negative cost, if a part takes less time than the measurements scatter. Such a part is set to
-/// 0, and the other parts are fitted again without it, so that together they still give the measured times.
+/// A plain fit may give a part a negative cost, if the part takes less time than the measurements scatter. Therefore
+/// every subset of the parts is fitted, with the costs of the others set to 0. The best fit without a negative cost is
+/// taken.
 pub fn nonnegative<const K: usize>(terms: &[[f64; K]], seconds: &[f64]) -> [f64; K] {
     let rows: Vec<[f64; K]> = terms
         .iter()

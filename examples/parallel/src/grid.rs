@@ -38,9 +38,9 @@ impl Grid {
     /// The number of active particles of each column that the ranks of `row` take. `lengths` are the lengths of the
     /// columns' lists.
     ///
-    /// Each list is divided among the rows as evenly as whole particles allow. The remainder of a column goes to
-    /// the rows that follow those which took the remainder of the column before. So the work of two rows differs by
-    /// one particle at most.
+    /// Each list is divided among the rows as evenly as whole particles allow. The rows take the remainders in turn:
+    /// each column continues at the row where the column before stopped. So the work of two rows differs by one
+    /// particle at most.
     pub fn shares(self, lengths: &[usize], row: usize) -> Vec<usize> {
         let mut first = 0;
         let share = |&length: &usize| {

@@ -168,8 +168,9 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         Ok(())
     }
 
-    /// Continues an integration in the middle of its particles' steps, with the bodies and states that
-    /// [`Integrator::gather`] returned at `time`, and with the `counts` up to then.
+    /// Continues an integration at `time`, in the middle of its particles' steps. `source` has the bodies and states of
+    /// that time: those that [`Integrator::gather`] returned, or files of the columns. `counts` are the counts up to
+    /// then.
     ///
     /// # Errors
     ///

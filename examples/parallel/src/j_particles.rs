@@ -32,8 +32,8 @@ pub struct JParticles<'g> {
 }
 
 impl<'g> JParticles<'g> {
-    /// Opens the clusters of rank `rank`, one for each subtree; `addresses` are those of the subtrees, and there
-    /// are `n` particles in all. Each cluster takes the precision that one cluster with all `n` particles would
+    /// Opens the clusters of rank `rank`, one for each subtree. `addresses` are the subtrees' addresses, and `n` is the
+    /// number of particles on all ranks. Each cluster takes the precision that one cluster with all `n` particles would
     /// take.
     ///
     /// # Errors

@@ -81,8 +81,8 @@ impl Command {
     }
 }
 
-/// Gives the library of this process as many threads to a rank as there are cores for it, unless the
-/// user has decided.
+/// If the ranks are threads of this process, divides the cores among them: sets `KIRIN_THREADS` to the number of cores
+/// for each rank, at least 1, unless the user has set it.
 fn share_cores(ranks: usize) {
     if ranks == 1 || std::env::var_os("KIRIN_THREADS").is_some() {
         return;

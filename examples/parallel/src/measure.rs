@@ -155,8 +155,8 @@ fn steps<C: Communicator>(world: &C, grape: &Grape, column: &mut Column) -> Resu
     Ok(seconds / SOURCES[0] as f64)
 }
 
-/// Seconds until a short message has arrived, and seconds for each further byte; both 0 on a single rank. They are
-/// derived from gatherings, on the assumption that MPI gathers by doubling.
+/// Latency of a message in seconds, and seconds for each byte; both 0 on a single rank. They are derived from gathering
+/// short and long messages on all ranks, on the assumption that MPI gathers by doubling.
 fn network<C: Communicator>(world: &C) -> Result<[f64; 2], Error> {
     if world.size() == 1 {
         return Ok([0.0; 2]);

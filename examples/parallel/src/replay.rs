@@ -1,4 +1,4 @@
-//! What the recorded blocks of a run would take on another machine with many ranks.
+//! How long the recorded blocks of a run would take on another machine with many ranks.
 
 use kirin_kit::history::FLOPS_PER_PAIR;
 use kirin_report::text::{MarkdownTable, digits, grouped, si};

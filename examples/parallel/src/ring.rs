@@ -1,9 +1,9 @@
 //! The ring: active particles travel from rank to rank; each rank has a part of the j-particles.
 //!
-//! After as many hops as there are ranks every list of particles has visited all ranks and is back at its own.
-//! (With several lists on the way this is the systolic algorithm of Gualandris, Portegies Zwart and Tirado-Ramos.)
-//! The partial sums do not travel with the list. Each rank sends its partial sums directly to the list's own rank,
-//! which joins them along the tree. So the bits are those of one rank.
+//! After as many hops as there are ranks every list of particles has visited all ranks and is back at its own. (With
+//! several lists on the way this is the systolic algorithm of Gualandris, Portegies Zwart and Tirado-Ramos.) With
+//! `Joining::Tree` each rank sends its partial sums directly to the list's own rank, which joins them along the tree.
+//! So the bits are those of one rank. With `Joining::Mpi` the sums travel with the list, and each rank adds its own.
 
 use kirin_kit::communicator::Communicator;
 

@@ -1,4 +1,4 @@
-//! Every grid and algorithm gives the bits of one rank, which are `hermite`'s.
+//! With sums along the tree, every grid and algorithm gives the bits of `hermite`.
 
 mod common;
 

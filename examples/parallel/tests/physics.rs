@@ -1,4 +1,4 @@
-//! Physics on a grid of ranks: the energy of hermite, and heavy stars that sink.
+//! Physics on a grid of ranks: the energy is conserved, and heavy stars sink.
 
 mod common;
 

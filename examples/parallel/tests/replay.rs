@@ -1,4 +1,5 @@
-//! Recorded blocks: the same on any grid, and what the cost model makes of them on machines that files describe.
+//! Recorded blocks: they are the same on any grid, and the cost model predicts their times on machines that files
+//! describe.
 
 mod common;
 
@@ -54,9 +55,9 @@ fn the_paper_s_machine() {
     assert!(near(found.total(), CALCULATION + COMMUNICATION, 0.2));
 }
 
-/// The paper's communication takes 179 us. Only with p - 1 rounds of this network's latency does the model find so
-/// much; with log2 p rounds it finds a quarter. With log2 p rounds copying would also need only 1.3 times the
-/// communication of the grid, while the paper says that the one-dimensional schemes need 20 times as much.
+/// With p - 1 rounds of this network's latency the model gives about the 179 us of communication that the paper has;
+/// with log2 p rounds it gives a quarter. With log2 p rounds copying would need only 1.3 times the communication of the
+/// grid. The paper says that the one-dimensional schemes need 20 times as much.
 #[test]
 fn only_p_minus_1_rounds_give_the_paper_s_communication() {
     let xd1 = machine("xd1");

@@ -1,7 +1,7 @@
 //! The state of an integration as a snapshot. An integration that is read from it continues with the same bits.
 //!
-//! Beside the bodies the snapshot has these lines, that of [`kirin_kit::galaxy::Galaxy`], and those of
-//! [`kirin_kit::run::Log`]:
+//! Beside the bodies the snapshot has the lines of [`kirin_kit::galaxy::Galaxy`], the lines of [`kirin_kit::run::Log`],
+//! and these:
 //!
 //! ```text
 //! symplectic.settings EPS DT SCHEME BITS UNCENTRED    UNCENTRED is true or false

@@ -46,8 +46,8 @@ pub fn numbers(bound: &BoundPart, galaxy: &Moment, balance: &Balance, bodies: &[
     numbers
 }
 
-/// Numbers of stars in the leading and in the trailing tail: those farther than `radius` from the bound stars' centre, ahead
-/// of it or behind it in the direction of its velocity.
+/// Numbers of stars in the leading and in the trailing tail. A star is in a tail if it is farther than `radius` from
+/// the bound stars' centre. The velocity of the centre says which tail: the leading one lies ahead.
 pub fn tails(bodies: &[Body], bound: &BoundPart, radius: f64) -> [usize; 2] {
     let mut tails = [0; 2];
     for body in bodies {

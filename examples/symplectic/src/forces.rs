@@ -88,9 +88,11 @@ impl<'g> Forces<'g> {
     /// Finds accelerations and potentials of the particles with these masses.
     ///
     /// The library gets positions relative to the centre of mass, unless `uncentred`, because the distance from the
-    /// galaxy's centre would cost digits. A particle's force on itself is left out by its label. The sum of all
-    /// forces should vanish; what rounding errors leave of it is subtracted in equal parts, so that momentum is
-    /// conserved.
+    /// galaxy's centre would cost digits. A particle's force on itself is left out by its label. The forces should not
+    /// accelerate the centre of mass. The acceleration that rounding errors leave is subtracted from every particle's,
+    /// so that momentum is conserved.
+    ///
+    /// Calls `meanwhile` once, while the library may be at work, and does not count its time.
     ///
     /// # Errors
     ///
@@ -103,6 +105,7 @@ impl<'g> Forces<'g> {
         uncentred: bool,
         (acc, pot): (&mut [Vec3], &mut [f64]),
         work: &mut Counts,
+        meanwhile: impl FnOnce(),
     ) -> Result<(), Error> {
         let began = Instant::now();
         let origin = if uncentred {
@@ -115,21 +118,28 @@ impl<'g> Forces<'g> {
             self.grape.set_mass_position(ID, address, address, *mass, x);
         }
         let sent = Instant::now();
-        self.sum(eps2, acc, pot)?;
+        let other = self.sum(eps2, acc, pot, meanwhile)?;
         let net = mean(masses, |i| acc[i]);
         for a in acc.iter_mut() {
             *a = [0, 1, 2].map(|k| a[k] - net[k]);
         }
         work.times.transfer += sent - began;
-        work.times.force += sent.elapsed();
+        work.times.force += sent.elapsed().saturating_sub(other);
         work.evaluations += 1;
         work.pairs += (masses.len() as u64).pow(2);
         Ok(())
     }
 
-    /// Asks for the forces, on as many particles at a time as the library likes.
-    fn sum(&mut self, eps2: f64, acc: &mut [Vec3], pot: &mut [f64]) -> Result<(), Error> {
+    /// Asks for the forces, on as many particles at a time as the library likes. Returns the time of `meanwhile`.
+    fn sum(
+        &mut self,
+        eps2: f64,
+        acc: &mut [Vec3],
+        pot: &mut [f64],
+        meanwhile: impl FnOnce(),
+    ) -> Result<Duration, Error> {
         let (grape, block, nj) = (self.grape, &mut self.block, self.sent.len());
+        let (mut meanwhile, mut other) = (Some(meanwhile), Duration::ZERO);
         for first in (0..nj).step_by(self.most_at_once) {
             let part = first..nj.min(first.saturating_add(self.most_at_once));
             block.resize(part.len());
@@ -140,6 +150,11 @@ impl<'g> Forces<'g> {
             block.acc.copy_from_slice(&acc[part.clone()]);
             block.pot.copy_from_slice(&pot[part.clone()]);
             grape.firsthalf(ID, nj, block, eps2);
+            if let Some(meanwhile) = meanwhile.take() {
+                let began = Instant::now();
+                meanwhile();
+                other = began.elapsed();
+            }
             let status = grape.lasthalf(ID, nj, block, eps2);
             if status != 0 {
                 return Err(Error::Library(status));
@@ -150,7 +165,7 @@ impl<'g> Forces<'g> {
         let bad = |(a, p): (&Vec3, &f64)| !(p.is_finite() && a.iter().all(|c| c.is_finite()));
         match acc.iter().zip(&*pot).position(bad) {
             Some(i) => Err(Error::Force { index: i as i32 }),
-            None => Ok(()),
+            None => Ok(other),
         }
     }
 

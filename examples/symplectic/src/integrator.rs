@@ -1,8 +1,9 @@
 //! Shared symplectic steps of a cluster in a galaxy.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kirin::client::Grape;
+use kirin_device::Failure;
 use kirin_kit::bound::BoundPart;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Galaxy, Moment};
@@ -13,6 +14,7 @@ use kirin_report::plot::Figure;
 
 use crate::checkpoint;
 use crate::cluster;
+use crate::device::{Device, FieldOnDevice};
 use crate::encounter::Encounters;
 use crate::error::Error;
 use crate::forces::{Counts, Forces};
@@ -61,6 +63,8 @@ pub struct Integrator<'g> {
     /// The galaxy at the clock's time, and what it does to everybody.
     moment: Moment,
     effect: Effect,
+    /// Where a GPU computes the galaxy's field.
+    on_device: Option<FieldOnDevice>,
     time: f64,
     /// The time within a step that the drifts have come to.
     clock: f64,
@@ -125,6 +129,7 @@ impl<'g> Integrator<'g> {
             encounters,
             moment: settings.galaxy.at(time),
             effect: Effect::default(),
+            on_device: None,
             time,
             clock: time,
             past,
@@ -171,6 +176,35 @@ impl<'g> Integrator<'g> {
         })
     }
 
+    /// Chooses where the galaxy's field is computed from now on. The bits are the same.
+    ///
+    /// # Errors
+    ///
+    /// A GPU is asked for, but there is none that can be used, nothing around the cluster, or a potential from a file.
+    pub fn use_device(&mut self, device: Device) -> Result<(), Error> {
+        let galaxy = &self.settings.galaxy;
+        let is_wanted = match device {
+            Device::Cpu => false,
+            Device::Gpu if galaxy.is_none() => {
+                return Err(Error::Refused("--device gpu needs a --galaxy".to_owned()));
+            }
+            Device::Gpu => true,
+            Device::Auto => !galaxy.is_none() && self.description().0.starts_with("cuda"),
+        };
+        self.on_device = None;
+        if !is_wanted || self.labels.is_empty() {
+            return Ok(());
+        }
+        match FieldOnDevice::new(galaxy, &self.moment, self.labels.len()) {
+            Ok(on_device) => self.on_device = Some(on_device),
+            Err(why) if device == Device::Gpu => {
+                return Err(Error::Refused(format!("--device gpu: {why}")));
+            }
+            Err(why) => eprintln!("symplectic: the processor computes the galaxy: {why}"),
+        }
+        Ok(())
+    }
+
     /// Finds everybody's acceleration by the others and by the galaxy: of divided attractions the far parts.
     fn find_forces(&mut self) -> Result<(), Error> {
         let Settings {
@@ -179,23 +213,39 @@ impl<'g> Integrator<'g> {
             uncentred,
             ..
         } = self.settings;
+        if !galaxy.is_none() {
+            self.start_field();
+        }
         let result = (&mut self.acc[..], &mut self.pot[..]);
-        let (state, work) = (&self.state, &mut self.past.work);
+        let (state, masses, work) = (&self.state, &self.masses, &mut self.past.work);
+        let moment = self.around.as_ref().unwrap_or(&self.moment);
+        let (on_device, external, effect) =
+            (&mut self.on_device, &mut self.external, &mut self.effect);
+        // While a GPU sums over the pairs.
+        let mut of_field = Duration::ZERO;
+        let field = || {
+            if !galaxy.is_none() {
+                let began = Instant::now();
+                *effect = field(moment, galaxy.changes(), state, masses, on_device, external);
+                of_field = began.elapsed();
+            }
+        };
         let found = self
             .forces
-            .find(state, &self.masses, eps * eps, uncentred, result, work);
+            .find(state, masses, eps * eps, uncentred, result, work, field);
+        work.times.field += of_field;
         self.labelled(found)?;
         if let (Some(encounters), Some((x, _))) = (&self.encounters, self.state.in_double()) {
             encounters.take_near(x, &self.masses, &mut self.acc);
         }
         if !galaxy.is_none() {
-            self.find_field();
+            self.add_field();
         }
         Ok(())
     }
 
-    /// Adds the accelerations by the galaxy.
-    fn find_field(&mut self) {
+    /// Brings the galaxy to the clock's time, and has a GPU begin with its field.
+    fn start_field(&mut self) {
         let (began, galaxy) = (Instant::now(), &self.settings.galaxy);
         let changes = galaxy.changes();
         if changes {
@@ -203,8 +253,17 @@ impl<'g> Integrator<'g> {
             self.around = self.without_hole();
         }
         let moment = self.around.as_ref().unwrap_or(&self.moment);
-        let (state, masses) = (&self.state, &self.masses);
-        self.effect = torque::field(moment, changes, state, masses, &mut self.external);
+        if let Some(on_device) = &mut self.on_device
+            && let Err(why) = on_device.start(moment, changes, &self.state)
+        {
+            give_up(&mut self.on_device, &why);
+        }
+        self.past.work.times.field += began.elapsed();
+    }
+
+    /// Adds the accelerations by the galaxy.
+    fn add_field(&mut self) {
+        let (began, state) = (Instant::now(), &self.state);
         for (i, (a, external)) in self.acc.iter_mut().zip(&self.external).enumerate() {
             add_scaled(a, 1.0, external);
             // The black hole is at the centre, so it has no torque.
@@ -219,8 +278,8 @@ impl<'g> Integrator<'g> {
     ///
     /// # Errors
     ///
-    /// A force is no longer finite, a number leaves its range, or the library fails; then everybody is where
-    /// they were before.
+    /// A force is no longer finite, a number leaves its range, or the library fails. All stars are then where they were
+    /// before the step.
     pub fn step(&mut self, t_end: f64) -> Result<bool, Error> {
         let dt = self.settings.dt;
         let Some(end) = self.past.grid.next(self.time, dt, t_end) else {
@@ -334,10 +393,51 @@ impl<'g> Integrator<'g> {
         &self.acc
     }
 
+    /// What computes the galaxy's field.
+    pub fn field_device(&self) -> String {
+        match self.on_device.as_ref().map(FieldOnDevice::device) {
+            Some((number, name)) => format!("cuda {number} ({name})"),
+            None => "cpu".to_owned(),
+        }
+    }
+
     /// Name of what computes the forces, and its precision.
     pub fn description(&self) -> (String, String) {
         self.forces.description()
     }
+}
+
+/// The accelerations by the galaxy, of which a GPU may have computed them, and what it does to all.
+fn field(
+    moment: &Moment,
+    changes: bool,
+    state: &PhaseSpace,
+    masses: &[f64],
+    on_device: &mut Option<FieldOnDevice>,
+    external: &mut Vec<Vec3>,
+) -> Effect {
+    match on_device.as_ref().map(FieldOnDevice::finish) {
+        Some(Ok((accelerations, potentials))) => {
+            external.clear();
+            external.extend_from_slice(accelerations);
+            let potentials = if changes { potentials } else { &[] };
+            return torque::effect(state, masses, external, potentials);
+        }
+        Some(Err(why)) => give_up(on_device, &why),
+        None => {}
+    }
+    torque::accelerations(moment, state, external);
+    let potentials = match changes {
+        true => torque::potential_changes(moment, state),
+        false => Vec::new(),
+    };
+    torque::effect(state, masses, external, &potentials)
+}
+
+/// Leaves the galaxy to the processor.
+fn give_up(on_device: &mut Option<FieldOnDevice>, why: &Failure) {
+    eprintln!("symplectic: the processor goes on with the galaxy, as the GPU failed: {why}");
+    *on_device = None;
 }
 
 /// A speed that none of `bodies` is likely to exceed by much: what they could fall to the galaxy's centre with.

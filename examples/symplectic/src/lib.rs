@@ -18,6 +18,7 @@
 
 pub mod checkpoint;
 pub mod cluster;
+pub mod device;
 pub mod encounter;
 pub mod error;
 pub mod fixed;

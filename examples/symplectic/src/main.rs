@@ -77,6 +77,7 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     }
     let grape = Grape::linked_or(options.library.as_deref())?;
     let mut run = begin(options, &grape, snapshot)?;
+    run.integration.use_device(options.device)?;
     if options.reverse && run.integration.settings().galaxy.changes() {
         return Err("--reverse: the galaxy changes with time, which cannot be turned round".into());
     }

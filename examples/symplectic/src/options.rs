@@ -16,6 +16,7 @@ use kirin_kit::run::{Log, RunControl};
 use kirin_kit::settings::{Given, contradiction};
 use kirin_kit::{Body, Snapshot};
 
+use crate::device::Device;
 use crate::encounter::Radii;
 use crate::error::Error;
 use crate::settings::{MAY_CHANGE, Scale, Settings};
@@ -105,13 +106,16 @@ pub struct Options {
     /// Softening length [default: 0.2 / N^(1/3), or what the --dt resolves]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
-    /// Distances of two stars, and of a star and the black hole, within which they move together with steps of their
-    /// own; or none [default: as the step needs]
+    /// Changeover radii of two stars, and of a star and the black hole: at smaller distances they move together with
+    /// steps of their own; or none [default: as the step needs]
     #[arg(long, value_name = "STARS,HOLE", value_parser = Radii::parse)]
     pub changeover: Option<Radii>,
     /// Arithmetic of the pair forces [default: KIRIN_PRECISION, or mixed]
     #[arg(long, value_enum)]
     pub precision: Option<Precision>,
+    /// What computes the galaxy's field; the bits are the same
+    #[arg(long, value_enum, default_value_t)]
+    pub device: Device,
     /// Turn all velocities of the --input round: the run goes back where it came from
     #[arg(long, requires = "input")]
     pub reverse: bool,
@@ -136,7 +140,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "plot")]
     #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json", "frames", "every", "snapshot_every"])]
     #[arg(conflicts_with_all = ["n", "model", "virial", "mass_function", "seed", "scheme", "dt", "t_end", "eps"])]
-    #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library", "position", "velocity", "back", "stars", "changeover"])]
+    #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library", "position", "velocity", "back", "stars", "changeover", "device"])]
     pub draw: Vec<PathBuf>,
     /// Half the width of the pictures, about the densest place; without it, about the galaxy's centre
     #[arg(long, value_name = "LENGTH", requires = "draw", value_parser = quantity::length)]
@@ -145,7 +149,7 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["n", "input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "scheme", "bits"])]
     #[arg(conflicts_with_all = ["model", "virial", "mass_function", "dt", "t_end", "eps", "precision", "uncentred"])]
-    #[arg(conflicts_with_all = ["galaxy", "orbit", "radius", "black_hole", "energy_warning", "energy_limit", "changeover"])]
+    #[arg(conflicts_with_all = ["galaxy", "orbit", "radius", "black_hole", "energy_warning", "energy_limit", "changeover", "device"])]
     pub report: Option<Publication>,
     /// How much of the report.
     #[command(flatten)]

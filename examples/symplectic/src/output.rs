@@ -71,6 +71,15 @@ impl<'a, 'g> Report<'a, 'g> {
         galaxy.tidal_radius(bound.mass, &bound.x, &bound.v)
     }
 
+    /// The galaxy in words, and what computes it where that is a GPU.
+    fn galaxy(&self) -> String {
+        let title = self.integrator.settings().galaxy.title();
+        match self.integrator.field_device().as_str() {
+            "cpu" => title,
+            device => format!("{title}, on {device}"),
+        }
+    }
+
     /// The figures for people.
     pub fn table(&self) -> Table {
         let settings = self.integrator.settings();
@@ -90,7 +99,7 @@ impl<'a, 'g> Report<'a, 'g> {
             ("step", fraction(settings.dt)),
             ("bits", settings.bits.name().to_owned()),
             ("softening", self.summary.length(settings.eps)),
-            ("galaxy", galaxy.title()),
+            ("galaxy", self.galaxy()),
             ("steps", grouped(past.steps)),
             ("time spent", shares(&past.work.times.parts())),
             ("momentum", format!("{:.2e}", norm(&momentum(&self.bodies)))),
@@ -133,6 +142,7 @@ impl<'a, 'g> Report<'a, 'g> {
             "order": settings.scheme.order(),
             "changeover": [settings.changeover.stars, settings.changeover.hole],
             "galaxy": galaxy.model.name(),
+            "field_device": self.integrator.field_device(),
             "black_hole": galaxy.black_hole,
             "black_hole_eps": galaxy.black_hole_eps,
             "steps": past.steps,

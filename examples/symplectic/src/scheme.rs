@@ -6,8 +6,8 @@
 //! v += b1 h a(x);  x += a1 h v;  v += b2 h a(x);  ...  x += as h v;  v += b(s+1) h a(x)
 //! ```
 //!
-//! The coefficients are symmetric, so that a step back undoes a step. The force of the last kick is that of the
-//! next step's first: s evaluations a step.
+//! The coefficients are symmetric, so that a step back undoes a step. The last kick of a step and the first kick of the
+//! next use the same force, so a step takes s evaluations.
 
 /// A scheme by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -38,8 +38,8 @@ pub struct Coefficients {
 /// of Yoshida (1990, Phys. Lett. A 150, 262), solution A.
 const SI6A: [f64; 3] = [-1.17767998417887, 0.235573213359357, 0.784513610477560];
 
-/// McLachlan (1995, SIAM J. Sci. Comput. 16, 151), symmetric composition of nine leapfrogs: w1 to w4, and the
-/// middle one follows.
+/// McLachlan (1995, SIAM J. Sci. Comput. 16, 151), symmetric composition of nine leapfrogs: w1 to w4. The weight of the
+/// middle leapfrog follows from them.
 const SS9: [f64; 4] = [
     0.1867,
     0.555_497_023_712_478_4,

@@ -8,8 +8,9 @@ use rayon::prelude::*;
 /// Points of the orbit on each side of the cluster.
 const POINTS: usize = 400;
 
-/// How far the orbit is followed to each side: the time in which a star on a circle goes through so many radians. A
-/// star's place is measured from the nearest part of the orbit.
+/// The orbit is followed to each side for the time in which the cluster would go through this angle, in radians, on a
+/// circle at its present distance. The speed on this circle is the cluster's present speed, or the circular speed if
+/// that is higher. A star's place is measured from the nearest part of the orbit.
 const REACH: f64 = 3.0;
 
 /// The orbit of a cluster, as a single body's, behind it and ahead of it.

@@ -48,19 +48,27 @@ pub struct Effect {
     pub power: f64,
 }
 
-/// The accelerations by `galaxy` at all positions, and what it does to all; its power only where it `changes`.
-pub fn field(
-    galaxy: &Moment,
-    changes: bool,
-    state: &PhaseSpace,
-    masses: &[f64],
-    external: &mut Vec<Vec3>,
-) -> Effect {
+/// The accelerations by `galaxy` at all positions.
+pub fn accelerations(galaxy: &Moment, state: &PhaseSpace, external: &mut Vec<Vec3>) {
     (0..state.len())
         .into_par_iter()
         .with_min_len(GRAIN / 8)
         .map(|i| galaxy.acceleration(&state.position(i)))
         .collect_into_vec(external);
+}
+
+/// The changes of the potential of `galaxy` at all positions.
+pub fn potential_changes(galaxy: &Moment, state: &PhaseSpace) -> Vec<f64> {
+    (0..state.len())
+        .into_par_iter()
+        .with_min_len(GRAIN / 8)
+        .map(|i| galaxy.potential_change(&state.position(i)))
+        .collect()
+}
+
+/// What a galaxy with these accelerations and changes of its potential does to all stars. In one that does not change
+/// there are no changes.
+pub fn effect(state: &PhaseSpace, masses: &[f64], external: &[Vec3], changes: &[f64]) -> Effect {
     let mut sums = [Sum::default(); 3];
     for (i, mass) in masses.iter().enumerate() {
         let torque = cross(&state.position(i), &external[i]);
@@ -68,18 +76,9 @@ pub fn field(
             sums[k] += mass * torque[k];
         }
     }
-    let mut power = 0.0;
-    if changes {
-        let of_star = |i: usize| masses[i] * galaxy.potential_change(&state.position(i));
-        let each: Vec<f64> = (0..state.len())
-            .into_par_iter()
-            .with_min_len(GRAIN / 8)
-            .map(of_star)
-            .collect();
-        power = each.into_iter().collect::<Sum>().value();
-    }
+    let power: Sum = masses.iter().zip(changes).map(|(m, c)| m * c).collect();
     Effect {
         torque: sums.map(|sum| sum.value()),
-        power,
+        power: power.value(),
     }
 }

@@ -5,8 +5,8 @@
 //!
 //! The papers' formula follows a star that starts at rest at the tidal radius x and feels only the galaxy. The distance
 //! of the first clump is then 4 pi W / k (1 - 4 W^2 / k^2) x, with the angular speed W and the epicyclic frequency k.
-//! At the tidal radius, however, the cluster's attraction is as strong as the tide. With it the distance is 1.3 times
-//! as long. This test therefore integrates the star's path from the Lagrange point.
+//! At the tidal radius, however, the cluster's attraction is as strong as the tide. The cluster's attraction makes the
+//! distance 1.3 times as long. This test therefore integrates the star's path from the Lagrange point.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Table 7 of the paper with six seeds: 1000 steps of 0.0005 at its own softening, in double precision.
+//! Table 7 of the paper: 1000 steps of 0.0005 at the paper's softening. Six seeds in double precision, one in mixed
+//! precision.
 
 mod common;
 

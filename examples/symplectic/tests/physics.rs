@@ -125,8 +125,8 @@ fn the_modern_scheme_is_more_accurate_at_equal_cost() {
     assert!(new < 0.1 * old, "{old:e} {new:e}");
 }
 
-/// Table 7, first row: 1000 steps of 0.0005 with the paper's softening, so short that stars fall through each other
-/// in less than a step. This seed has such encounters: without the changeover the errors would be 2e-8 to 1e-7.
+/// Table 7, first row: 1000 steps of 0.0005 with the paper's softening, which is so short that stars fall through each
+/// other in less than a step. This seed has such encounters: without the changeover the errors would be 2e-8 to 1e-7.
 #[test]
 fn energy_errors_are_those_of_the_paper() {
     let run = |precision: &str, scheme: &str| {

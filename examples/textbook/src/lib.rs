@@ -1,12 +1,11 @@
-//! The parallel programs of Pacheco and Malensek, "An Introduction to Parallel Programming", second edition,
-//! chapter 7, as lessons: two n-body solvers and sample sort, each serial, with threads, with message
-//! passing, on a GPU; and the n-body problem once more through the GRAPE-6 interface.
+//! The parallel programs of Pacheco and Malensek, "An Introduction to Parallel Programming", second edition, chapter 7,
+//! as lessons: two n-body solvers and sample sort, serial, with threads and with message passing. The basic solver and
+//! the sort also run on a GPU. One more program solves the n-body problem through the GRAPE-6 interface.
 //!
 //! * [`physics`]: the force of a pair, and how a particle moves
 //! * [`particles`]: the arrays, initial conditions, output
 //! * [`distribution`]: block and cyclic distributions
 //! * [`team`]: threads that begin together, and arrays that they share
-//! * [`gpu`]: a GPU, its arrays and kernels
 //! * [`ranks`]: processes that exchange messages
 //! * [`nbody`]: the n-body solvers, one a file
 //! * [`sort`]: sample sort, one version a file
@@ -15,7 +14,6 @@
 //! * [`options`], [`run`]: the command line, and the functions that run the chosen program
 
 pub mod distribution;
-pub mod gpu;
 pub mod nbody;
 pub mod options;
 pub mod particles;

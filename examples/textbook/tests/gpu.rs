@@ -168,23 +168,32 @@ fn what_fails_is_told() {
     for (settings, why) in [
         (
             &[("FAKE_CUDA_DEVICES", "0")][..],
-            "textbook: cuInit: CUDA_ERROR_NO_DEVICE",
+            "textbook: libcuda.so.1: cuInit: FAKE_ERROR_100 (no GPU is visible to this process)",
         ),
         (
             &[("FAKE_CUDA_FAIL", "cuDeviceGet:101")],
-            "textbook: cuDeviceGet: CUDA_ERROR_INVALID_DEVICE",
+            "textbook: device 0 (unknown): cuDeviceGet: FAKE_ERROR_101",
         ),
         (
             &[("FAKE_CUDA_FAIL", "cuMemAlloc_v2#3:2")],
-            "textbook: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY",
+            "textbook: cuMemAlloc_v2: FAKE_ERROR_2",
         ),
         (
             &[("FAKE_CUDA_FAIL", "cuLaunchKernel#2:700:device")],
-            "textbook: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS",
+            "textbook: cuLaunchKernel: FAKE_ERROR_700",
+        ),
+        (
+            &[("FAKE_CUDA_FAIL", "cuModuleLoadDataEx:222")],
+            "textbook: cuModuleLoadDataEx: FAKE_ERROR_222 (the driver is older than the kernels)",
         ),
         (
             &[("FAKE_CUDA_DRIVER", "12000")],
-            "textbook: cuModuleLoadData: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+            "textbook: libcuda.so.1: the driver knows CUDA 12.0, kirin's kernels need 12.1",
+        ),
+        // A kernel that never ends.
+        (
+            &[("FAKE_CUDA_HANG", "1"), ("KIRIN_GPU_TIMEOUT", "1")],
+            "textbook: cuStreamQuery: FAKE_ERROR_600: no answer for ",
         ),
     ] {
         for program in [&["basic-gpu", "4", "2", "1"][..], &["sort-gpu", "100"]] {

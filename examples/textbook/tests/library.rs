@@ -1,4 +1,4 @@
-//! The n-body problem through the GRAPE-6 interface is that of the other solvers.
+//! The solver through the GRAPE-6 interface agrees with the basic solver, as far as its precision goes.
 
 mod common;
 

@@ -32,6 +32,7 @@ struct Fused {
     f64 operator()(f64 a, f64 b, f64 c) const { return __builtin_fma(a, b, c); }
 };
 struct Quotient { template <class T> T operator()(T a, T b) const { return a / b; } };
+struct Reciprocal { template <class T> T operator()(T a) const { return T(1) / a; } };
 struct Root {
     f32 operator()(f32 a) const { return __builtin_sqrtf(a); }
     f64 operator()(f64 a) const { return __builtin_sqrt(a); }
@@ -86,6 +87,7 @@ struct Floats : Adder {
         add2<Multiply, T, T, T>("mul.rn." + rest, mode);
         add3<Fused, T, T, T, T>("fma.rn." + rest, mode);
         add2<Quotient, T, T, T>("div.rn." + rest, mode);
+        add1<Reciprocal, T, T>("rcp.rn." + rest, mode);
         add1<Root, T, T>("sqrt.rn." + rest, mode);
         add1<Opposite<ftz>, T, T>("neg." + rest, mode);
         add1<Absolute<ftz>, T, T>("abs." + rest, mode);

@@ -1,5 +1,5 @@
-//! The parallel programs under an MPI launcher, for their tests: built with the feature `mpi` into a folder of
-//! their own, where MPI and libclang are.
+//! Builds the parallel programs with the feature `mpi`, in a folder of their own, and runs them under an MPI launcher
+//! for their tests. This needs MPI and libclang.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -51,9 +51,9 @@ const QUICKLY: [&str; 6] = [
     "treecode",
 ];
 
-/// Builds the program `package` with the feature `mpi`, next to the one without it at `path`; `besides` are further
-/// arguments of cargo. Returns the program's folder. If this machine has no MPI, returns `None` and writes a line
-/// that says why.
+/// Builds the program `package` with the feature `mpi`. `path` is the program without MPI; the build goes into the
+/// folder `mpi` of the same target folder. `besides` are further arguments of cargo. Returns the program's folder. If
+/// this machine lacks MPI or libclang, returns `None` and notes why.
 ///
 /// # Panics
 ///

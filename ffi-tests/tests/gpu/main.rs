@@ -51,8 +51,8 @@ fn run(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option
     })
 }
 
-/// Runs a client, which must succeed on the GPU: a line on stderr would say that the CPU computed. Returns what it
-/// prints.
+/// Runs a client and returns what it prints. The client must succeed and write nothing to stderr, where a line would
+/// say that the CPU computed.
 fn succeed(client: &Path, arguments: &[&OsStr], settings: &[(&str, &str)]) -> Option<String> {
     let run = run(client, arguments, settings)?;
     assert!(run.success && run.err.is_empty(), "{settings:?}: {run:?}");

@@ -38,8 +38,8 @@ fn a_signal_handler_is_refused_what_it_interrupts() {
     }
 }
 
-/// The program has one thread: with several, a child that is forked in a signal handler may call hardly any
-/// function.
+/// The client has no threads of its own. In a program with threads, a child that is forked in a signal handler may call
+/// only async-signal-safe functions.
 #[test]
 fn a_signal_handler_forks_in_the_middle_of_a_call() {
     let Some(client) = compile("forksignal.c", Link::Shared) else {

@@ -3,10 +3,11 @@
 use super::NOTHING;
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 
-/// The output of `precision.c`. The first line is the rule of `auto` for 1280 j-particles and for more. Then follows
-/// the result of each choice, with an illegal choice before and after them. The last two words are the precisions after
-/// noise in the steps, for `mixed` and for `adaptive`. Of the choices, `double-single` becomes `double` on a CPU, and
-/// `reduced` becomes `single` for blocks with jerks.
+/// The output of `precision.c`. The first line has the user's or the default precision; the codes of the precisions for
+/// 1280, 1281 and -1 j-particles (-1: illegal); and the precisions of blocks with 1280 and 1281 j-particles. Then each
+/// choice of the client has a line: the return value and the precision of the next block. The first and the last choice
+/// are illegal. On a CPU `double-single` becomes `double`, and for blocks with jerks `reduced` becomes `single`. The
+/// last two lines are the precisions after noise in the steps, for `mixed` and for `adaptive`.
 const BY_RULE: &str = "auto 2 1 -1 double mixed\n\
     -1 mixed\n0 mixed\n0 mixed\n0 double\n0 single\n0 mixed\n0 double\n0 single\n-1 single\nmixed\ndouble\n";
 

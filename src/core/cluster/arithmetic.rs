@@ -132,7 +132,7 @@ impl Arithmetic {
             && settings.backend == BackendChoice::Auto
             && settings.devices.is_auto()
             && self.chosen.is_none()
-            && nj <= self.rule(settings).on_cpu_up_to
+            && self.rule(settings).gives_to_cpu(nj)
     }
 
     /// What computes where `precision` is asked for. Only where that may be another one are the devices looked at.
@@ -330,6 +330,15 @@ mod tests {
         assert!(!few.is_for_cpu(&auto, true, 513));
         assert!(!few.is_for_cpu(&auto, false, 512));
         assert!(!of(Arithmetic::default()).is_for_cpu(&auto, true, 512));
+        let no_gpu = Rule {
+            on_gpu: false,
+            ..rule
+        };
+        let mut alone = Arithmetic {
+            rule: Some(no_gpu),
+            ..Arithmetic::with_few_on_cpu()
+        };
+        assert!(!alone.is_for_cpu(&auto, true, 0));
         let cuda = Settings {
             backend: BackendChoice::Cuda,
             ..Settings::default()

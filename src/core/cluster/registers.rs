@@ -1,7 +1,8 @@
 //! The low-level calls (`g6_set_nip` and so on): i-particles in numbered registers, and a force
 //! call without `firsthalf`.
 
-use super::{BlockResults, Cluster, I_PARTICLES};
+use super::Cluster;
+use super::block::{BlockResults, I_PARTICLES};
 use crate::error::{Error, Result};
 use crate::process::allocation;
 use crate::sources::jmemory;

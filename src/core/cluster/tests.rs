@@ -4,7 +4,7 @@ use super::*;
 use crate::force::Backend;
 use crate::force::reference::Reference;
 use crate::sources::jmemory::{AtRest, LOG};
-use crate::sources::particle::JParticle;
+use crate::sources::particle::{Force, IParticle, JParticle};
 
 /// A backend without memory for blocks of several i-particles.
 struct Scarce;

@@ -54,7 +54,8 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     quick: (f64, f64),
     /// Whether all of its masses are zero.
     massless: bool,
-    /// Whether some mass is too small for roots that are series.
+    /// Whether some mass is so small that a sum of close pairs may be wrong and yet finite: in a loop with roots that are series, and in one
+    /// that raises r^2.
     tiny_masses: bool,
     /// Its masses, of which some may be taken out for an i-particle.
     lent: &'a mut PageArray<S::T>,
@@ -173,7 +174,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     (false, false) => (-1.0, -1.0),
                 },
                 massless: masses.none,
-                tiny_masses: S::SERIES && masses.least < SERIES_MASS,
+                tiny_masses: S::T::IS_DOUBLE && masses.least < SERIES_MASS,
                 lent: &mut lent,
                 again,
                 range: 0..0,
@@ -322,6 +323,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             page: self.sources.page,
             position: self.position,
             range: self.range.clone(),
+            end: self.shared.slots(self.sources.page),
             ti: self.shared.block.ti,
             i,
             candidates: None,

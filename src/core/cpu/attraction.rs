@@ -1,7 +1,7 @@
 //! The pair loop of particles without velocities: acceleration and potential, and nothing else.
 //!
-//! m / r^3 comes in one step from the estimate of the root, without the root itself. The potential is the sum of
-//! (m / r^3) r^2.
+//! Where the estimate of 1 / r is accurate enough, one step makes m / r^3 from it. Otherwise 1 / r is refined first.
+//! The potential is the sum of (m / r^3) r^2.
 //!
 //! | operations a pair, beside the estimate | here | general loop |
 //! |---|---|---|
@@ -193,9 +193,9 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         }
     }
 
-    /// Adds the pairs of the slots from `at` on; at the `END` only those below `end`. The `FOURTH` vector of a pass has roots
-    /// by [`Simd::series`] if [`Simd::SERIES`]: the processor's own root, which takes longer than all else, is then at
-    /// work for the other three.
+    /// Adds the pairs of the slots from `at` on; at the `END` only the slots below `end`. With `FOURTH`, and if
+    /// [`Simd::SERIES`], the roots come from [`Simd::series`], unless j-particles have softening lengths. The
+    /// processor's own root takes longer than all else; meanwhile it computes the roots of the other three vectors.
     ///
     /// # Safety
     ///

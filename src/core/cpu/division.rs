@@ -14,13 +14,13 @@ const CHUNK: usize = 128;
 const PAIR: f64 = 0.5;
 const PREDICTION: f64 = 2.0;
 
-/// Nanoseconds of work below which a second thread is not worth while; each thread must get at least this share.
-/// Posting a job and waiting for its end take one or two microseconds.
+/// Nanoseconds of work: below the first number a second thread is not worth while, and each thread must get at least
+/// the second. Posting a job and waiting for its end take one or two microseconds.
 const WORTH_SHARING: f64 = 10_000.0;
 const LEAST_WORK: f64 = 5_000.0;
 
-/// Tasks for each thread. Several, so that a delayed thread leaves its share to the others; but to begin a task and to
-/// join its sums takes about a microsecond, which counts where the work is short.
+/// Tasks for each thread, for long and for short work. With several tasks a delayed thread leaves its share to the
+/// others. But each task takes about a microsecond to begin and to join its sums, which counts in short work.
 const TASKS_PER_THREAD: usize = 8;
 const TASKS_OF_SHORT_WORK: usize = 2;
 

@@ -64,8 +64,8 @@ pub struct DominatedLeaf<'a, S: Simd, const SPLIT: bool> {
 }
 
 impl<S: Simd, const SPLIT: bool> DominatedLeaf<'_, S, SPLIT> {
-    /// Sums the leaf anew, with the strongest pair in double precision, if single precision holds the others.
-    /// `i` is the i-particle, `ti` the time, and `sums` are those in the client's units.
+    /// Sums the leaf anew, with the strongest pair in double precision, if single precision holds the others. `i` is
+    /// the i-particle, `ti` the time. `sums` are the leaf's sums in the client's units, which are replaced.
     #[cold]
     #[inline(never)]
     pub fn sum(&self, i: &IParticle, ti: f64, sums: &mut Sums) {

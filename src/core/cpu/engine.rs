@@ -303,7 +303,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
                 .get_mut()
                 .unwrap_or_else(PoisonError::into_inner);
             let page = memory.page(position);
-            let tile = prepared.fresh_tile(page, ti, tasks::deciding::<SPLIT>(page, nj));
+            let tile = prepared.fresh_tile(page, ti, tasks::deciding(page, nj));
             stale += usize::from(tile.is_none());
         }
         stale

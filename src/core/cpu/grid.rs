@@ -2,8 +2,8 @@
 //!
 //! A position is split into a leading part, which is a multiple of the grid's step, and a rest. If both particles are
 //! on one grid, the difference of the leading parts is exact. Without a common grid the leading part of an i-particle
-//! far out may have no more digits than the distance has. Its rest is then lost when it is added to that distance, in
-//! the same direction for all j-particles.
+//! far out would have as many digits as the distance. The rest would then be less than the last digit of the distance,
+//! and would be lost in their sum: an error in the same direction for all j-particles.
 //!
 //! Each page has a grid. It is a function of the predicted positions of the page's particles.
 
@@ -98,7 +98,8 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// The slots of a page that decide on its grid: those below `end`, or all where none beyond holds a particle.
+/// The end of the slots of a page that decide on its units, its grid and the leaves that are summed again: `end`, or that of the page
+/// where no slot beyond `end` holds a particle.
 pub fn deciding(page: &Page, end: usize) -> usize {
     let (word, bit) = (end / 64, end % 64);
     let present = page.present();

@@ -6,18 +6,18 @@ use super::division::Task;
 use super::dominant::{DominanceLimit, DominatedLeaf};
 use super::kernel::{self, JPage, LeafScratch, Variant};
 use super::leaves::{self, LeafSums, Walk};
-use super::masses::{self, Labels, Masses};
+use super::masses::{Labels, Masses};
 use super::nearest;
 use super::resolution::LeafBounds;
 use super::resum::{self, Leaf, Resum};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
-use super::tasks::{BlockContext, deciding};
+use super::tasks::BlockContext;
 use super::tile;
 use super::workspace::{PURPOSE, TaskParticle, Workspace};
 use crate::error::Result;
 use crate::process::allocation;
-use crate::sources::jmemory::{PAGE, PageArray};
+use crate::sources::jmemory::PageArray;
 use crate::sources::particle::IParticle;
 
 /// The sums over a leaf without a mass, with the signs that [`kernel::leaf`] gives zeros.
@@ -132,7 +132,8 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
 
     #[inline(always)]
     fn begin(&mut self, range: Range<usize>) {
-        let (page, mass) = (self.sources.page, self.mass_of(&range));
+        let page = self.sources.page;
+        let mass = self.masses.of_leaves[range.start / leaves::length::<S>()];
         self.leaf = PresentLeaf {
             holes: !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone()),
             massless: mass == 0.0,
@@ -199,16 +200,6 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
 }
 
 impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
-    /// The sum of the magnitudes of a leaf's masses, in their unit.
-    #[inline(always)]
-    fn mass_of(&self, range: &Range<usize>) -> f64 {
-        let nj = self.shared.block.nj;
-        match deciding::<SPLIT>(self.sources.page, nj) {
-            PAGE => self.masses.of_leaves[range.start / leaves::length::<S>()],
-            _ => masses::mass_of(&self.masses.m[range.clone()]),
-        }
-    }
-
     /// Whether the leaf has no close pair, although its potential does not prove that.
     #[inline(always)]
     fn are_apart(&self, target: &ScaledParticle<S::T>) -> bool {
@@ -265,6 +256,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
             page: self.sources.page,
             position: self.position,
             range: self.leaf.range.clone(),
+            end: self.shared.slots(self.sources.page),
             ti: block.ti,
             i: &self.particles[k],
             candidates: nearest.then_some(&mut self.targets[k].candidates),

@@ -148,8 +148,8 @@ pub fn closest<S: Simd, const SPLIT: bool>(
     s.least(least)
 }
 
-/// The slot whose pair has the greatest m / r^2 in a [`leaf`], for masses that are not negative. Of equal ones the
-/// first; `None` where no mass exerts a force.
+/// The slot whose pair has the greatest m / r^2 in a [`leaf`], for masses that are not negative. If several are equal,
+/// the first of them; `None` if no mass exerts a force.
 #[inline(always)]
 pub fn strongest<S: Simd, const SPLIT: bool>(
     s: S,

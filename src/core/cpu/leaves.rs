@@ -1,5 +1,5 @@
-//! The loop of a task over pages, leaves and i-particles, in this order, the same for every law of force.
-//! [`LeafSums`] is what is summed over a leaf.
+//! The loop of a task over the leaves of a page and, for each leaf, over the i-particles. It is the same for every law
+//! of force; [`LeafSums`] computes the sums over a leaf.
 
 use std::ops::Range;
 

@@ -3,13 +3,12 @@
 use super::grid::GROUPS;
 use super::simd::Real;
 use crate::force::scaling;
-use crate::sources::jmemory::{Page, PageArray};
+use crate::sources::jmemory::{PAGE, Page, PageArray};
 
 /// The masses of one page, divided by the first of them, so that equal masses are exact.
 ///
-/// (A power of two as the unit would round the mass 1/N in every term, always in the same direction.) The unit is the
-/// first mass by which one can divide, or 1 in double precision. It belongs to an address below `nj` if any such mass
-/// does. So particles beyond `nj` do not change the rounding.
+/// The unit is the first mass below `nj`, in address order, by which one can divide, or 1 in double precision. (A power of
+/// two as the unit would round the mass 1/N in every term, always in the same direction.)
 pub struct Masses<T> {
     /// The masses, divided by the unit.
     pub m: PageArray<T>,
@@ -25,7 +24,8 @@ pub struct Masses<T> {
     pub none: bool,
     /// Whether each slot has one, of 1.
     pub equal: bool,
-    version: Option<u64>,
+    /// The version of the page, and the end of its slots that count.
+    stamp: Option<(u64, usize)>,
 }
 
 impl<T: Real> Default for Masses<T> {
@@ -38,38 +38,41 @@ impl<T: Real> Default for Masses<T> {
             one_sign: true,
             none: true,
             equal: false,
-            version: None,
+            stamp: None,
         }
     }
 }
 
 impl<T: Real> Masses<T> {
-    /// Whether these are the masses of `page`.
+    /// Whether these are the masses of `page` below slot `end`.
     #[inline(always)]
-    pub fn are_fresh(&self, page: &Page) -> bool {
-        self.version == Some(page.mass_version())
+    pub fn are_fresh(&self, page: &Page, end: usize) -> bool {
+        self.stamp == Some((page.mass_version(), end))
     }
 
-    /// Copies the masses of `page`, whose leaves are `leaf` slots long.
-    pub fn load(&mut self, page: &Page, leaf: usize) {
+    /// Copies the masses of `page` below slot `end`. Leaves are `leaf` slots long.
+    pub fn load(&mut self, page: &Page, end: usize, leaf: usize) {
+        let masses = &page.mass()[..end];
         self.unit = match T::IS_DOUBLE {
             true => 1.0,
-            false => scaling::of_masses(page.mass()).0,
+            false => scaling::of_masses(masses).0,
         };
         let inverse = 1.0 / self.unit;
         for (m, &mass) in self.m.iter_mut().zip(page.mass()) {
             *m = T::from_f64(mass * inverse);
         }
+        self.m[end..].fill(T::default());
         let one = T::from_f64(1.0);
-        self.none = page.mass().iter().fold(true, |all, &m| all & (m == 0.0));
-        self.equal = self.m.iter().fold(true, |all, &m| all & (m == one));
-        let range = scaling::mass_range(page.mass());
+        self.none = masses.iter().fold(true, |all, &m| all & (m == 0.0));
+        self.equal = self.m.iter().fold(end == PAGE, |all, &m| all & (m == one));
+        let range = scaling::mass_range(masses);
         self.least = range.least * inverse.abs();
         self.one_sign = range.one_sign;
-        for (sum, masses) in self.of_leaves.iter_mut().zip(self.m.chunks(leaf)) {
+        self.of_leaves = [0.0; GROUPS];
+        for (sum, masses) in self.of_leaves.iter_mut().zip(self.m[..end].chunks(leaf)) {
             *sum = mass_of(masses);
         }
-        self.version = Some(page.mass_version());
+        self.stamp = Some((page.mass_version(), end));
     }
 }
 

@@ -51,7 +51,7 @@ pub fn mean_ratio<S: Simd, A: Approximation<S>>(s: S, approximation: &A) -> f64 
 
 /// The mean of [`Simd::refine`]'s result times the root; its constant if it were exact.
 ///
-/// A Newton step from a 12-bit estimate is too small by half an ulp on average, an error that does not
+/// The result of a Newton step from a 12-bit estimate is too small by half an ulp on average. This error does not
 /// cancel in sums over r^-3. Processors differ in their estimates, so the mean is measured.
 pub struct MeanRoot<S, const FINE: bool>(pub S);
 

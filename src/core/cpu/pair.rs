@@ -93,8 +93,8 @@ impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
 
 impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
     /// Returns the r^2 + eps^2 of `N` vectors of pairs from `at` on, with the bits of [`Self::pair`]. Their separations
-    /// are stored in the same slots of `to`. Each step is done for all vectors before the next step. Neighbouring
-    /// instructions are then independent, and a processor can look only a few instructions ahead.
+    /// are stored in the same slots of `to`. Each step is done for all vectors before the next step, so that
+    /// neighbouring instructions are independent: a processor looks only a few instructions ahead.
     ///
     /// # Safety
     ///

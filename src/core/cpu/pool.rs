@@ -1,9 +1,9 @@
 //! Worker threads that stay awake while blocks keep coming.
 //!
-//! A job is a number of tasks, which the workers and the calling thread claim one by one. Posting a job takes one
-//! store and withdrawing it one atomic exchange; there is no lock, and no system call while the workers are awake.
-//! The caller never waits for a worker that has not begun: on a busy machine it does the work itself. (rayon's scopes
-//! wait for every spawned task to start.)
+//! A job is a number of tasks, which the workers and the calling thread claim one by one. Posting a job takes one store
+//! and withdrawing it one atomic exchange. Neither waits for a lock, and neither needs a system call while the workers
+//! are awake. The caller never waits for a worker that has not begun: on a busy machine it does the work itself.
+//! (rayon's scopes wait for every spawned task to start.)
 //!
 //! After a job a worker first spins, then yields between checks for a new job, then sleeps. It stays awake for a few
 //! times the usual interval between jobs. So a client that calls every 50 microseconds finds its workers awake, and a

@@ -1,6 +1,6 @@
 //! Decides whether single precision holds the sums of a leaf: whether all pairs can be resolved, and whether no term
-//! that counts has underflowed. `kernels/resolution.cuh` does the same on a GPU; a test compares the two over the product
-//! of all their states.
+//! that counts has underflowed. `kernels/resolution.cuh` does the same on a GPU; a test compares the two for every
+//! combination of some values of each input.
 //!
 //! # Close pairs
 //!
@@ -19,9 +19,9 @@
 //! step. If s is half a step, the acceleration of a pair errs by 2.4e-7, less than above. So [`Resolution::closest`] is
 //! half a step if that is more than 2^-24 |x|.
 //!
-//! The distance of the i-particle from the origin is used as |x|. In a close pair the two particles' distances from the
-//! origin differ by a fraction of 2^-24 only. In any other pair the separation is at least the difference of the two
-//! distances.
+//! The distance of the i-particle from the origin is used as |x|, even if the j-particle is farther out. In a close
+//! pair the two distances from the origin differ by a fraction of 2^-24 only. If they differ by more, the separation is
+//! at least their difference, and the pair is not close.
 //!
 //! Finding a close pair adds nothing to the pair loop. If the masses of a page have one sign, each pair adds m / s to
 //! the potential S of its leaf, and nothing subtracts. Let m_min be the smallest mass that is not zero. Then S is at
@@ -39,11 +39,12 @@
 //! # Underflow
 //!
 //! The sums do not show an underflow. A GPU flushes numbers below 2^-126 to zero, so m / s^3 has an absolute error of
-//! up to 2^-126 ([`LOST`]) beside its relative error; a CPU would lose less. For terms of at least [`TERM`] this error
-//! is at most 2^-27 of the term. Let D be the greatest distance of a pair. Let v be the speed of the i-particle or, if
-//! it rests, the least speed of the others. No term underflows if m_min / D^3 and m_min v / D^3 are at least [`TERM`].
-//! Usual particles satisfy this. If some do not, the sums may still show that the loss is negligible: the sum of all m
-//! / s^2 is at least S / D, and at most N [`LOST`] D of it are lost.
+//! up to 2^-126 ([`LOST`]) beside its relative error; a CPU loses less. For terms of at least [`TERM`] this error is at
+//! most 2^-27 of the term. Let D be the greatest distance of a pair. Let v be the speed of the i-particle or, if it
+//! rests, the least speed of the others. No term of an acceleration underflows if m_min / D^3 is at least [`TERM`]. No
+//! term of a jerk underflows if m_min v / D^3, v / D and v times the closest distance are at least [`TERM`], too. Usual
+//! particles satisfy this. If some do not, the sums may still show that the loss is negligible: the sum of all m / s^2
+//! is at least S / D, and at most N [`LOST`] D of it are lost.
 
 use super::simd::REDUCED_ERROR;
 use crate::force::scaling::{CLOSE, CLOSEST, FARTHEST};

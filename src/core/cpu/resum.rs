@@ -14,7 +14,7 @@ use super::workspace::PURPOSE;
 use crate::error::Result;
 use crate::force::scaling::Scaling;
 use crate::process::allocation;
-use crate::sources::jmemory::{PAGE, Page, PageArray};
+use crate::sources::jmemory::{Page, PageArray};
 use crate::sources::particle::IParticle;
 
 /// The memory for summing leaves again, and the counts for the statistics.
@@ -41,6 +41,8 @@ pub struct Leaf<'a> {
     pub position: usize,
     /// The leaf's slots.
     pub range: Range<usize>,
+    /// The end of the page's slots that count.
+    pub end: usize,
     /// Time of the prediction.
     pub ti: f64,
     /// The i-particle.
@@ -89,8 +91,8 @@ impl<D: Simd<T = f64>> Work for ExactLeaf<'_, D> {
     fn run(self) -> Sums {
         let Self { d, leaf, buffers } = self;
         let Buffers { tile, distances } = buffers;
-        if !tile.is_fresh(leaf.page, leaf.ti, PAGE) {
-            tile.predict::<D, false>(d, leaf.page, leaf.ti, PAGE, &Sampled::default());
+        if !tile.is_fresh(leaf.page, leaf.ti, leaf.end) {
+            tile.predict::<D, false>(d, leaf.page, leaf.ti, leaf.end, &Sampled::default());
         }
         let sources = JPage {
             tile,
@@ -125,8 +127,8 @@ impl<D: Simd<T = f64>> Work for ExactLeaf<'_, D> {
 }
 
 /// Stores the particles of a leaf that may be the nearest neighbour. `distances` are the softened r^2 of all slots of
-/// the leaf, and `least` is the smallest of them. Both are in the tile's units. `slack` is the absolute error of r^2 in
-/// the same units, and `area` is the square of the client's unit of length in them.
+/// the leaf, `least` is the smallest of them, and `slack` is their absolute error, all in the tile's units. A division
+/// by `area` brings r^2 into the client's units.
 #[inline(always)]
 pub fn note<S: Simd>(
     s: S,

@@ -62,13 +62,10 @@ impl<T: Real> PreparedPage<T> {
     }
 }
 
-/// The slots of a page that decide on its grid, in a block that names the addresses `0..nj`.
+/// [`grid::deciding`] in a block that names the addresses `0..nj`.
 #[inline(always)]
-pub fn deciding<const SPLIT: bool>(page: &Page, nj: usize) -> usize {
-    match SPLIT {
-        true => grid::deciding(page, (nj - page.first_address()).min(PAGE)),
-        false => PAGE,
-    }
+pub fn deciding(page: &Page, nj: usize) -> usize {
+    grid::deciding(page, (nj - page.first_address()).min(PAGE))
 }
 
 /// What the tasks of one block share.
@@ -218,9 +215,9 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
     #[inline(always)]
     pub fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, PreparedPage<S::T>>> {
         let page = self.memory.page(position);
-        let (ti, end) = (self.block.ti, deciding::<SPLIT>(page, self.block.nj));
+        let (ti, end) = (self.block.ti, deciding(page, self.block.nj));
         let is_ready = |p: &PreparedPage<S::T>| {
-            p.masses.are_fresh(page)
+            p.masses.are_fresh(page, end)
                 && p.labels.are_fresh(page)
                 && (!self.tabled || p.places.as_ref().is_some_and(|p| p.are_fresh(page)))
                 && (self.transient || p.fresh_tile(page, ti, end).is_some())
@@ -232,8 +229,8 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         }
         drop(prepared);
         let mut prepared = pool::unless_forked(self.process, || lock.try_write())?;
-        if !prepared.masses.are_fresh(page) {
-            prepared.masses.load(page, leaves::length::<S>());
+        if !prepared.masses.are_fresh(page, end) {
+            prepared.masses.load(page, end, leaves::length::<S>());
         }
         if !prepared.labels.are_fresh(page) {
             prepared.labels.load(page);
@@ -259,7 +256,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         page: &Page,
         scratch: &'t mut Option<Box<Tile<S::T>>>,
     ) -> Result<&'t Tile<S::T>> {
-        let (ti, end) = (self.block.ti, deciding::<SPLIT>(page, self.block.nj));
+        let (ti, end) = (self.block.ti, deciding(page, self.block.nj));
         if let Some(tile) = prepared.fresh_tile(page, ti, end) {
             return Ok(tile);
         }

@@ -2,8 +2,9 @@
 
 use crate::process::ranks;
 
-/// The number of threads of this process: `KIRIN_THREADS` or, by default, the cores allowed to it. These are divided by
-/// the MPI ranks on the machine, unless a launcher that binds ranks to cores has divided them already.
+/// The number of threads of this process: `KIRIN_THREADS` or, by default, its share of the cores. The cores allowed to
+/// it are divided by the number of MPI ranks on the machine, unless a launcher that binds ranks to cores has divided
+/// them already.
 pub fn threads(set: usize) -> usize {
     if set > 0 {
         return set;

@@ -30,7 +30,7 @@ struct Stamp {
     page: u32,
     version: u64,
     ti: u64,
-    /// The slots that decided on the grid.
+    /// The slots below it decided on the units and the grid.
     end: usize,
 }
 
@@ -87,13 +87,13 @@ impl<T: Real> Default for Tile<T> {
 }
 
 impl<T: Real> Tile<T> {
-    /// Whether the tile holds `page` predicted to `ti`, on a grid for the slots below `end`.
+    /// Whether the tile holds `page` predicted to `ti`, for the slots below `end`.
     #[inline(always)]
     pub fn is_fresh(&self, page: &Page, ti: f64, end: usize) -> bool {
         self.stamp == Some(Stamp::new(page, ti, end))
     }
 
-    /// Predicts `page` to `ti`. `SPLIT` makes the low parts. The slots below `end` decide on the grid.
+    /// Predicts `page` to `ti`. `SPLIT` makes the low parts. The slots below `end` decide on the units and the grid.
     ///
     /// The page is first predicted with guessed units and a guessed grid. If the prediction shows a guess to be wrong,
     /// the page is predicted again. The guess for the units is what `sampled` keeps of this page, or else the units of
@@ -127,24 +127,24 @@ impl<T: Real> Tile<T> {
         end: usize,
         sampled: &Sampled,
     ) {
-        if let (false, Some((units, _))) = (T::IS_DOUBLE, sampled.kept(page)) {
+        if let (false, Some((units, _))) = (T::IS_DOUBLE, sampled.kept(page, end)) {
             self.units = units;
         }
         if SPLIT {
             self.grid = sampled.last_grid();
         }
-        let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+        let mut greatest = self.predict_below::<S, SPLIT>(s, page, ti, end);
         if !T::IS_DOUBLE {
             let suits = |[x, v]: [f64; 2]| !outside(x, LENGTHS) && !outside(v, VELOCITIES);
-            let plain = suits(self.in_client_units(greatest.over_all(), page, ti));
+            let plain = suits(self.in_client_units(greatest.over_all(), page, ti, end));
             let (units, representable) = match plain {
                 true => (Scaling::PLAIN, true),
-                false => sampled.of(page),
+                false => sampled.of(page, end),
             };
             self.representable = representable;
             if self.units != units {
                 self.units = units;
-                greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+                greatest = self.predict_below::<S, SPLIT>(s, page, ti, end);
             }
             if SPLIT {
                 let told = end == PAGE && grid::are_told(&greatest.x, page);
@@ -156,21 +156,22 @@ impl<T: Real> Tile<T> {
                 if self.grid != grid {
                     self.grid = grid;
                     sampled.keep_grid(grid);
-                    greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+                    greatest = self.predict_below::<S, SPLIT>(s, page, ti, end);
                 }
             }
-            self.measure(greatest.over_all(), page, ti);
+            self.measure(greatest.over_all(), page, ti, end);
         }
         if let Some(eps2) = page.eps2() {
-            self.soften(eps2);
+            self.soften(eps2, end);
         }
+        self.clear(end);
         self.stamp = Some(Stamp::new(page, ti, end));
     }
 
     /// The greatest coordinate and velocity component of a prediction, in the client's units. The numbers do not
     /// depend on the units of the prediction.
     #[inline(always)]
-    fn in_client_units(&self, (x, v): (f64, T), page: &Page, ti: f64) -> [f64; 2] {
+    fn in_client_units(&self, (x, v): (f64, T), page: &Page, ti: f64, end: usize) -> [f64; 2] {
         let is_exact = |scaled: f64| (units::LEAST_NORMAL..f64::INFINITY).contains(&scaled);
         let v = v.to_f64();
         let length = x / self.units.length;
@@ -180,13 +181,13 @@ impl<T: Real> Tile<T> {
             && !(0.5 * LENGTHS.0..2.0 * LENGTHS.0).contains(&length);
         match is_certain && (is_exact(v) || page.is_at_rest()) {
             true => [length, v / self.units.velocity],
-            false => units::greatest_components::<T>(page, ti),
+            false => units::greatest_components::<T>(page, ti, end),
         }
     }
 
     /// Notes how far and how fast the particles are.
     #[inline(always)]
-    fn measure(&mut self, (x, v): (f64, T), page: &Page, ti: f64) {
+    fn measure(&mut self, (x, v): (f64, T), page: &Page, ti: f64, end: usize) {
         // The square root of 3, rounding included.
         const DIAGONAL: f64 = 1.75;
         self.fastest = v.to_f64() * (1.0 + 1e-6);
@@ -194,7 +195,7 @@ impl<T: Real> Tile<T> {
         if x > LENGTHS.1 {
             // What has no mass may be anywhere.
             self.radius =
-                units::greatest_coordinate_with_mass(page, ti) * self.units.length * DIAGONAL;
+                units::greatest_coordinate_with_mass(page, ti, end) * self.units.length * DIAGONAL;
         }
     }
 
@@ -214,12 +215,25 @@ impl<T: Real> Tile<T> {
         }
     }
 
+    /// Makes the slots from `end` on those of absent particles: numbers out of range there would spoil the sums of their vector, and the leaf
+    /// would be summed again.
+    #[inline(always)]
+    fn clear(&mut self, end: usize) {
+        if end == PAGE {
+            return;
+        }
+        let vectors = [&mut self.x, &mut self.x_low, &mut self.v];
+        let columns = vectors.into_iter().flatten().chain([&mut self.eps2]);
+        columns.for_each(|column| column[end..].fill(T::default()));
+    }
+
     /// Takes over the particles' own softening lengths.
-    fn soften(&mut self, eps2: &[f64; PAGE]) {
+    fn soften(&mut self, eps2: &[f64; PAGE], end: usize) {
         let area = self.units.length * self.units.length;
-        let mut greatest = 0.0_f64;
+        let greatest = eps2[..end]
+            .iter()
+            .fold(0.0, |most: f64, eps2| most.max(eps2 * area));
         for (scaled, eps2) in self.eps2.iter_mut().zip(eps2) {
-            greatest = greatest.max(eps2 * area);
             *scaled = T::from_f64(eps2 * area);
         }
         self.representable &= T::IS_DOUBLE || greatest <= FARTHEST;
@@ -340,7 +354,7 @@ mod tests {
     fn equal_masses_are_exact() {
         let memory = page_of(1.0, 1.0, 1.0 / 3000.0);
         let mut masses = Masses::<f32>::default();
-        masses.load(memory.page(0), PAGE);
+        masses.load(memory.page(0), PAGE, PAGE);
         assert_eq!(masses.unit, 1.0 / 3000.0);
         assert_eq!(masses.m[..4], [1.0, 1.0, 1.0, 0.0]);
     }

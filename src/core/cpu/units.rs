@@ -10,14 +10,17 @@ use crate::sources::jmemory::{PAGE, Page};
 /// The least number of single precision with all its digits.
 pub const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
-/// [`scaling::suitable`] for a sample of a page's particles: the first and the last particle of each 64 slots
+/// [`scaling::suitable`] for a sample of a page's particles below slot `end`: the first and the last particle of each 64 slots
 /// ([`Page::present`] has a word for each 64). Positions and velocities are taken as they were written, without
 /// prediction.
-fn sampled(page: &Page) -> (Scaling, bool) {
+fn sampled(page: &Page, end: usize) -> (Scaling, bool) {
     const SAMPLE: usize = 2 * PAGE / 64;
     let mut norms = [[0.0; SAMPLE]; 2];
     let mut count = 0;
-    for (first, &word) in (0..PAGE).step_by(64).zip(page.present()) {
+    for (first, word) in (0..PAGE)
+        .step_by(64)
+        .zip(page.present_below(page.first_address() + end))
+    {
         if word == 0 {
             continue;
         }
@@ -41,10 +44,16 @@ pub struct Sampled {
     length: AtomicU64,
     velocity: AtomicU64,
     representable: AtomicBool,
-    /// The page's version, stored after all else.
-    version: AtomicU64,
+    /// [`stamp`], stored after all else.
+    stamp: AtomicU64,
     /// The exponent of the grid of the last prediction.
     grid: AtomicI32,
+}
+
+/// The version of a page and the end of the slots that were sampled, as one number.
+#[inline(always)]
+fn stamp(page: &Page, end: usize) -> u64 {
+    page.version() * (PAGE as u64 + 1) + end as u64
 }
 
 impl Default for Sampled {
@@ -53,17 +62,17 @@ impl Default for Sampled {
             length: AtomicU64::new(0),
             velocity: AtomicU64::new(0),
             representable: AtomicBool::new(false),
-            version: AtomicU64::new(u64::MAX),
+            stamp: AtomicU64::new(u64::MAX),
             grid: AtomicI32::new(Grid::USUAL.exponent()),
         }
     }
 }
 
 impl Sampled {
-    /// What is kept of `page` as it is now.
+    /// What is kept of the slots below `end` of `page` as it is now.
     #[inline(always)]
-    pub fn kept(&self, page: &Page) -> Option<(Scaling, bool)> {
-        if self.version.load(Ordering::Acquire) != page.version() {
+    pub fn kept(&self, page: &Page, end: usize) -> Option<(Scaling, bool)> {
+        if self.stamp.load(Ordering::Acquire) != stamp(page, end) {
             return None;
         }
         let number = |bits: &AtomicU64| f64::from_bits(bits.load(Ordering::Relaxed));
@@ -87,13 +96,14 @@ impl Sampled {
 
     /// [`sampled`] for `page`.
     #[inline(always)]
-    pub fn of(&self, page: &Page) -> (Scaling, bool) {
-        self.kept(page).unwrap_or_else(|| self.sample(page))
+    pub fn of(&self, page: &Page, end: usize) -> (Scaling, bool) {
+        self.kept(page, end)
+            .unwrap_or_else(|| self.sample(page, end))
     }
 
     #[cold]
-    fn sample(&self, page: &Page) -> (Scaling, bool) {
-        let (units, representable) = sampled(page);
+    fn sample(&self, page: &Page, end: usize) -> (Scaling, bool) {
+        let (units, representable) = sampled(page, end);
         for (place, number) in [
             (&self.length, units.length),
             (&self.velocity, units.velocity),
@@ -101,17 +111,17 @@ impl Sampled {
             place.store(number.to_bits(), Ordering::Relaxed);
         }
         self.representable.store(representable, Ordering::Relaxed);
-        self.version.store(page.version(), Ordering::Release);
+        self.stamp.store(stamp(page, end), Ordering::Release);
         (units, representable)
     }
 }
 
-/// The greatest coordinate and the greatest velocity component of a page at the time `ti`; NaN is ignored. The velocity is
+/// The greatest coordinate and the greatest velocity component of a page's slots below `end` at the time `ti`; NaN is ignored. The velocity is
 /// rounded as a prediction to `T` rounds it, but may exceed the exponent range of `T`.
 #[cold]
-pub fn greatest_components<T: Real>(page: &Page, ti: f64) -> [f64; 2] {
+pub fn greatest_components<T: Real>(page: &Page, ti: f64, end: usize) -> [f64; 2] {
     let mut greatest = [0.0_f64; 2];
-    for slot in page.slots(usize::MAX) {
+    for slot in page.slots(page.first_address() + end) {
         let (x, v) = page.particle(slot).predicted(ti);
         for (greatest, vector) in greatest.iter_mut().zip([x, v]) {
             *greatest = vector.iter().fold(*greatest, |most, c| c.abs().max(most));
@@ -123,11 +133,11 @@ pub fn greatest_components<T: Real>(page: &Page, ti: f64) -> [f64; 2] {
     [x, if in_range { digits } else { v }]
 }
 
-/// The greatest coordinate of a particle with a mass.
+/// The greatest coordinate of a particle with a mass below slot `end`.
 #[cold]
-pub fn greatest_coordinate_with_mass(page: &Page, ti: f64) -> f64 {
+pub fn greatest_coordinate_with_mass(page: &Page, ti: f64, end: usize) -> f64 {
     let with_mass = page
-        .slots(usize::MAX)
+        .slots(page.first_address() + end)
         .filter(|&slot| page.mass()[slot] != 0.0);
     with_mass.fold(0.0, |greatest: f64, slot| {
         let x = page.predicted_position(slot, ti);
@@ -156,11 +166,15 @@ mod tests {
                 };
                 memory.write(address, &star).unwrap();
                 let page = memory.page(0);
-                assert_eq!(kept.kept(page), None, "{x:e} {address}: written since");
-                let fresh = sampled(page);
-                assert_eq!(kept.of(page), fresh, "{x:e} {address}: sampled");
-                assert_eq!(kept.kept(page), Some(fresh), "{x:e} {address}: kept");
-                assert_eq!(kept.of(page), fresh, "{x:e} {address}: kept");
+                assert_eq!(
+                    kept.kept(page, PAGE),
+                    None,
+                    "{x:e} {address}: written since"
+                );
+                let fresh = sampled(page, PAGE);
+                assert_eq!(kept.of(page, PAGE), fresh, "{x:e} {address}: sampled");
+                assert_eq!(kept.kept(page, PAGE), Some(fresh), "{x:e} {address}: kept");
+                assert_eq!(kept.of(page, PAGE), fresh, "{x:e} {address}: kept");
                 if !seen.contains(&fresh) {
                     seen.push(fresh);
                 }

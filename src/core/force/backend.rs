@@ -110,8 +110,9 @@ pub trait Backend: Send {
         false
     }
 
-    /// Begins a block; the work may go on after the return. Only here may a backend note what has changed in
-    /// the memory.
+    /// Begins a block; the work may go on after the return. A backend that keeps a copy of the memory marks the
+    /// memory's changes as seen ([`JMemory::forget_changes`]) here or in [`Backend::start_arriving`], and nowhere else,
+    /// because [`Backend::finish`] cannot change the memory.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Which stars form a regularized system, and which part: decided at the ends of blocks.
+//! Forms and divides regularized systems, at the ends of blocks.
 //!
 //! Two stars become a pair if they are close and little perturbed ([`Pair::joins`]). A system and a star, or two
 //! systems, become one on two conditions: their centres would become a pair within wider limits, and the tide of one is
@@ -135,8 +135,9 @@ impl Integrator<'_> {
         (addresses, Some(system))
     }
 
-    /// Makes one particle of the stars at these addresses, which ascend, and returns its address. `past` are the
-    /// systems in which some of these stars were until now.
+    /// Makes one particle of the stars at `addresses`, which are in ascending order, and returns the address of the
+    /// particle: the first one. A single star stays as it is. `past` are the systems that some of the stars belonged to
+    /// until now.
     fn form(&mut self, addresses: &[usize], past: &[Subsystem]) -> usize {
         let first = addresses[0];
         if addresses.len() > 1 {
@@ -217,8 +218,8 @@ impl Integrator<'_> {
         Some((perturbation, all))
     }
 
-    /// Two lists of particles that become one system: their influence on each other, and their centres as a pair. `None` where
-    /// they stay apart. `a` and `b` are mass and size.
+    /// Whether the particles of two lists become one system: if so, the influence of the two parts on each other, and
+    /// their centres as a pair, else `None`. `a` and `b` are mass and size of the parts.
     fn wide(
         &self,
         t: f64,

@@ -1,4 +1,5 @@
-//! Particles and systems of the cluster as a pair, with the tide of all others on it.
+//! Two parts of the cluster, each of one or more particles, as a pair of their centres, with the tide of all others on
+//! it.
 
 use kirin_kit::Body;
 use kirin_kit::few_body::pair::{Pair, pull};

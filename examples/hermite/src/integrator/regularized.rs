@@ -160,8 +160,9 @@ impl Regularized {
         energies.fold(0.0, |a, b| a + b)
     }
 
-    /// Lines for a snapshot of bodies, one an orbit: the labels, semi-major axis, eccentricity and energy. A line of an
-    /// orbit around a binary has the number of labels before them.
+    /// The lines `hermite.binary` and `hermite.orbit` of a snapshot of bodies, one for each bound orbit: labels,
+    /// semi-major axis, eccentricity and energy. `hermite.orbit`, for an orbit of more than two stars, begins with the
+    /// number of labels.
     pub fn notes(&self) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         for (labels, orbit, energy) in self.seen.iter().flat_map(Subsystem::orbits) {
@@ -215,8 +216,10 @@ impl Integrator<'_> {
         (bodies, states)
     }
 
-    /// Takes over the systems of a run that goes on, as [`checkpoint`](crate::checkpoint) saved them: each with its
-    /// centre, and without masses. `past` is how many were formed, how many steps they took, and the seconds.
+    /// Restores the systems of a continued run. Each comes with its centre, as [`checkpoint`](crate::checkpoint) reads
+    /// it; the masses, which a checkpoint does not have for systems, are taken from the bodies. `past` has three
+    /// numbers of the run so far: the systems that were formed, the steps of systems, and the seconds of the blocks
+    /// that had no particles but systems.
     ///
     /// # Errors
     ///

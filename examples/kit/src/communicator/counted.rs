@@ -1,4 +1,4 @@
-//! A communicator that counts the messages, bytes and time of each operation of another one.
+//! A communicator that wraps another one and counts the messages, bytes and time of each operation.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -93,9 +93,9 @@ impl Ranks {
     }
 }
 
-/// Runs the job of the command called `name` on all ranks. `launched` is the number of this process, if a launcher
-/// has put one into the environment. With the feature `mpi` MPI is asked as well, since some launchers set no
-/// variable. If no launcher started this process, its ranks are threads.
+/// Runs the job of the command called `name` on all ranks. `launched` is the rank of this process, if an environment
+/// variable of a launcher tells it. With the feature `mpi` MPI is asked as well, since some launchers set no variable.
+/// If no launcher started this process, its ranks are threads.
 ///
 /// All processes must have the same program and command line; else they end, and say which ranks differ.
 ///

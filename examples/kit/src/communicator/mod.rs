@@ -12,7 +12,7 @@
 //! * [`checkpoint`]: states that ranks write together
 //! * [`over_ranks`]: least, mean and greatest of a number over the ranks
 //! * [`network`]: how long a collective operation takes on a network
-//! * [`check`]: every operation against its definition, for the tests of each of them
+//! * [`check`]: checks every operation of a communicator against its definition; for the tests of all implementations
 //!
 //! All ranks of a communicator make the same calls in the same order, as MPI demands.
 
@@ -98,8 +98,8 @@ pub trait Communicator: Sized {
     /// Number of ranks in the group.
     fn size(&self) -> usize;
 
-    /// `MPI_Comm_split`: the group of the ranks that bring the same `colour`, in the order of their
-    /// `key`s, those of equal keys in their present order.
+    /// `MPI_Comm_split`: the group of the ranks with the same `colour`, in the order of their `key`s. Ranks with equal
+    /// keys keep their present order.
     ///
     /// # Errors
     ///
@@ -120,8 +120,8 @@ pub trait Communicator: Sized {
     /// A rank is lost.
     fn broadcast<T: Datum>(&self, root: usize, data: &mut [T]) -> Result<()>;
 
-    /// `MPI_Gatherv`: on `root`, what each rank sends, by rank; nothing elsewhere. Rank r sends
-    /// `counts[r]` elements.
+    /// `MPI_Gatherv`: `root` receives what all ranks send, in the order of the ranks; the others receive nothing. Rank
+    /// r sends `counts[r]` elements.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ pub trait Communicator: Sized {
     /// A rank is lost.
     fn all_gather<T: Datum>(&self, send: &[T], receive: &mut Vec<T>) -> Result<()>;
 
-    /// `MPI_Allgatherv`: on every rank, what each of them sends, by rank. Rank r sends `counts[r]`
+    /// `MPI_Allgatherv`: every rank receives what all ranks send, in the order of the ranks. Rank r sends `counts[r]`
     /// elements.
     ///
     /// # Errors
@@ -154,8 +154,8 @@ pub trait Communicator: Sized {
         receive: &mut Vec<T>,
     ) -> Result<()>;
 
-    /// `MPI_Alltoallv`: `send` holds `send_counts[r]` elements for each rank r, by rank; `receive`
-    /// comes to hold the `receive_counts[r]` elements that rank r sends here.
+    /// `MPI_Alltoallv`: `send` holds `send_counts[r]` elements for each rank r, in the order of the ranks. `receive`
+    /// gets the `receive_counts[r]` elements that each rank r sends to this one, in the same order.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ pub trait Communicator: Sized {
         receive_counts: &[usize],
     ) -> Result<()>;
 
-    /// `MPI_Allreduce`: everybody's `data`, of one length, joined element by element. The order in
+    /// `MPI_Allreduce`: joins the `data` of all ranks, which have the same length, element by element. The order in
     /// which MPI adds is MPI's own.
     ///
     /// # Errors

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use super::counted::Collective;
 
-/// Sizes of the gathered data, in bytes, below which MPICH uses doubling: for any number of ranks, and for a power of two.
-/// (Defaults of `MPIR_CVAR_ALLGATHER_SHORT_MSG_SIZE` and `_LONG_MSG_SIZE`.)
+/// MPICH uses doubling if all parts together have fewer bytes: the first limit is for gatherings on a number of ranks
+/// that is no power of two, the second for all other operations. (Defaults of `MPIR_CVAR_ALLGATHER_SHORT_MSG_SIZE` and
+/// `_LONG_MSG_SIZE`.)
 const MPICH_SHORT: f64 = 81_920.0;
 const MPICH_LONG: f64 = 524_288.0;
 
@@ -121,8 +122,9 @@ impl Network {
         }
     }
 
-    /// Seconds until the last rank has its data. If an operation's algorithm cannot be chosen, doubling is assumed.
-    /// A reduction for all ranks is modelled as a reduction of parts, which are then gathered (Rabenseifner 2004).
+    /// Seconds until the last rank has its data. Barrier, broadcast and gathering to one rank are modelled as doubling,
+    /// a shift as one message. A reduction for all ranks is modelled as a reduction of parts, which are then gathered
+    /// (Rabenseifner 2004).
     pub fn seconds(&self, collective: Collective, parts: Parts) -> f64 {
         let of = |algorithm| self.seconds_of(collective, algorithm, parts);
         match collective {

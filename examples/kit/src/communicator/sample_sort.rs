@@ -178,8 +178,9 @@ impl SampleSort {
         (splitter.before, splitter.count) = (bounds.0, bounds.1 - bounds.0);
     }
 
-    /// Sends the first `parts[0]` elements of this rank to rank 0, the next to rank 1 and so on. An element has `words` numbers,
-    /// and `numbers` are those of all elements. Returns the numbers of what the others send, by rank.
+    /// Sends the first `parts[0]` elements of this rank to rank 0, the next `parts[1]` to rank 1, and so on. An element
+    /// consists of `words` numbers; `numbers` yields those of all elements. Returns the numbers that this rank
+    /// receives, in the order of the ranks that sent them.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
 //! Gragg-Bulirsch-Stoer extrapolation of the basic step to vanishing steps, with control of step and order.
 //!
-//! The leapfrog is symmetric, so its error is a series in the squares of the step. The number of columns and the next step follow from the work for a unit of s, as in Hairer, Norsett and Wanner
+//! The leapfrog is symmetric, so its error is a series in the squares of the step. The number of columns and the next
+//! step follow from the work for a unit of s, the leapfrog's independent variable, as in Hairer, Norsett and Wanner
 //! (1993, section II.9).
 
 use super::Perturbation;
@@ -185,9 +186,11 @@ impl Scale {
         }
     }
 
-    /// Distance between two results `a` and `b` of one step: the largest of four relative differences. Positions
-    /// are relative to the lengths of the links and velocities to their speeds, each the greater of start and end;
-    /// the time to the length of the step; the potential energy to itself.
+    /// Distance between two results `a` and `b` of one step: the largest of four relative differences. That of the time
+    /// is relative to the length of the step, that of the system's energy to the potential energy at the start. The
+    /// difference of a link's position (or velocity) is divided by the greatest of three magnitudes: of the vector at
+    /// the start, of the vector at the end, and of its change. For velocities the divisor is at least a hundredth of
+    /// the fastest link's speed at the start.
     fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
         let time = (a[0] - b[0]).abs() / a[0].abs().max(f64::MIN_POSITIVE);
         let energy = (a[1] - b[1]).abs() / self.energy;

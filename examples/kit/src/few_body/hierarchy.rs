@@ -141,8 +141,8 @@ fn join(a: Node, b: Node, orbit: Orbit) -> Node {
     }
 }
 
-/// Whether an isolated system has dissolved for ever. Each node is stable. Any two nodes recede from each other, faster than
-/// the escape speed from the total mass, and are further apart than `far` times their sizes.
+/// Whether an isolated system has dissolved for ever: each node is stable, and any two nodes recede from each other,
+/// faster than the escape speed from the total mass, at a distance above `far` times the size of the larger one.
 pub fn is_dissolved(nodes: &[Node], far: f64) -> bool {
     let size = |node: &Node| node.orbit().map_or(0.0, Orbit::apocentre);
     // Three bodies may be bound although no two of them are.

@@ -50,9 +50,9 @@ use crate::vector::Vec3;
 
 /// Accelerations of the bodies of a system by everything outside it.
 pub trait Perturbation {
-    /// Adds the accelerations at the time `t` after the start of [`System::advance`] to `acc`, which is zero. The
-    /// bodies are at `x`, relative to the system's centre of mass. An acceleration that all bodies share only moves
-    /// the centre, which the system does not follow.
+    /// Adds the accelerations at the time `t` after the start of [`System::advance`] to `acc`, which the caller has set
+    /// to zero. The bodies are at `x`, relative to the system's centre of mass. An acceleration that all bodies share
+    /// only moves the centre, which the system does not follow.
     fn accelerations(&mut self, t: f64, x: &[Vec3], acc: &mut [Vec3]);
 
     /// Whether there are none: two bodies then move in closed form.

@@ -60,8 +60,8 @@ impl Multiple {
     }
 
     /// A system from its saved parts. `order` has the members along the chain, as places in their list. `links` are
-    /// position and velocity of each from the one before. `None` if the parts do not fit together, or two neighbours
-    /// are at one place.
+    /// position and velocity of each member of the chain relative to the one before. `None` if the parts do not fit
+    /// together, or two neighbours are at one place.
     pub fn from_parts(
         labels: Vec<i32>,
         masses: Vec<f64>,
@@ -251,8 +251,8 @@ impl Multiple {
         norm(&tide) * dot(&x, &x) / orbit.mass * further.powi(3)
     }
 
-    /// The greatest perturbation of two neighbours along the chain: the tide between them in parts of their attraction,
-    /// at the greatest distance on their orbit.
+    /// The greatest perturbation of two neighbours along the chain: the tide between them divided by their attraction,
+    /// at the apocentre if they are bound.
     pub fn greatest_perturbation(&self) -> f64 {
         let neighbours = self.chain.order.windows(2);
         let perturbations = neighbours.map(|both| self.perturbation(both[0], both[1]));
@@ -272,8 +272,8 @@ impl Multiple {
         self.pairs().map(step).fold(f64::INFINITY, f64::min)
     }
 
-    /// The two parts that are furthest from each other, as places in the list of members. Between them is the longest
-    /// link of the shortest tree that connects all members.
+    /// The two parts that remain if the longest link of the members' minimum spanning tree is cut, as places in the
+    /// list of members.
     pub fn halves(&self) -> [Vec<usize>; 2] {
         let n = self.masses.len();
         let mut part: Vec<usize> = (0..n).collect();

@@ -54,8 +54,8 @@ fn a_triple_is_followed_to_fourth_order() {
     }
 }
 
-/// Two stars at a pericentre of 1e-9, in a system of size 1 whose centre is far from the origin: what is known of their
-/// relative motion keeps all digits, and so does the energy over a step.
+/// Two stars at a pericentre of 1e-9, in a system of size 1 whose centre is far from the origin: their relative
+/// position and velocity keep all digits, and the energy is kept over a step.
 #[test]
 fn a_close_binary_keeps_its_digits_in_a_large_system() {
     let (r, mass) = (1e-9, 0.02_f64);

@@ -1,14 +1,14 @@
 //! Two stars inside a cluster that move about their centre of mass as two bodies do, perturbed by the tide of all others.
 //!
-//! The relative motion between two times is the closed form of [`drift`] with kicks of the tide at both ends. The kicks
-//! are the trapezoidal rule for the variation of constants, with its correction by the derivatives at the ends, so the
-//! error of a step is of fifth order and in proportion to the tide. The integrator of the cluster moves the centre of mass
-//! and finds the tide at the ends.
+//! Each step moves the two stars in closed form ([`drift`]), with kicks of the tide at both ends. The kicks are the
+//! trapezoidal rule for the variation of constants, with its correction by the derivatives at the ends. The error of a
+//! step is of fifth order and proportional to the tide. The integrator of the cluster moves the centre of mass and
+//! finds the tide at the ends.
 //!
 //! A binary that is hardly perturbed moves in closed form without kicks. The tide changes its orbit in the mean over
 //! many revolutions ([`secular`]), and stars around it feel its centre. This is the limit of Mikkola and Aarseth's
 //! (1996) slow-down. A slow-down multiplies the tide, and with it the changes of the semi-major axis within a
-//! revolution; here there are none.
+//! revolution; the mean tide leaves the semi-major axis constant.
 
 use super::kepler::{Orbit, drift};
 use super::multiple;

@@ -1,8 +1,8 @@
 //! Secular motion of a binary: what the tide of distant bodies does to its orbit in the mean over many revolutions.
 //!
-//! The tide is linear in the distance from the centre, and its mean over the orbit keeps the semi-major axis. The
-//! eccentricity vector e and j = sqrt(1 - e^2) along the angular momentum change by Milankovitch's equations (Tremaine,
-//! Touma and Namouni 2009, section 2; Kozai's cycles are among their solutions).
+//! The tide is linear in the distance from the centre. Averaged over the orbit, it does not change the semi-major axis.
+//! The eccentricity vector e, and the vector j of length sqrt(1 - e^2) along the angular momentum, change by
+//! Milankovitch's equations (Tremaine, Touma and Namouni 2009, section 2; Kozai's cycles are among their solutions).
 
 use super::pair::Pull;
 use crate::vector::{Vec3, add_scaled, cross, dot, norm, sub};

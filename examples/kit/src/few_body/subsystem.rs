@@ -1,4 +1,5 @@
-//! What an integrator of a cluster moves as one particle: two stars, or more, with their motion about their centre.
+//! A subsystem: two or more stars that the integrator of a cluster moves as one particle, with their motion about their
+//! centre of mass.
 
 use super::multiple::{self, Multiple, Place};
 use super::pair::{CROWDED, Pair, Pull, pull};
@@ -102,8 +103,8 @@ impl Subsystem {
         }
     }
 
-    /// Takes over the relative positions and velocities of those members that were in the system `other` at this time: they
-    /// have more digits than the differences of places in the cluster.
+    /// Takes the relative positions and velocities of members that were in the system `other` at this time from that
+    /// system. They have more digits there than as differences of positions in the cluster.
     pub fn refine(&mut self, other: &Self) {
         let labels = self.labels().to_vec();
         let place = |label: &i32| other.labels().iter().position(|l| l == label);
@@ -226,7 +227,7 @@ impl Subsystem {
         self.size() * (2.0 * mass / (perturbation * self.mass())).cbrt()
     }
 
-    /// The attraction of a star by the members at these `places`, less that by their whole mass at the centre. `x` and
+    /// The force of the members at these `places` on a star, minus the force of their whole mass at the centre. `x` and
     /// `v` are position and velocity of the centre relative to the star.
     pub fn correction(&self, places: &[Place], x: &Vec3, v: &Vec3) -> Pull {
         let (mut acc, mut jerk) = pull(-self.mass(), x, v);
@@ -271,9 +272,9 @@ impl Subsystem {
     }
 }
 
-/// The tide of each of two bodies or subsystems on the other, relative to the attraction within the other: the greater
-/// of the two values. `a` and `b` are mass and size of the two, and `outer` is their orbit about each other. If this
-/// orbit is narrow, the tide at its pericentre counts. Otherwise a triple would be grouped anew twice in each
+/// The tide of each of two bodies or subsystems on the other, divided by the other's internal attraction. The result is
+/// the greater of the two values. `a` and `b` are mass and size of the two, and `outer` is their orbit about each
+/// other. On a narrow orbit the tide at the pericentre counts; otherwise a triple would be grouped anew twice in each
 /// revolution.
 pub fn influence(a: (f64, f64), b: (f64, f64), outer: &Pair) -> f64 {
     let (orbit, mut distance) = (outer.orbit(), norm(&outer.x));

@@ -279,9 +279,9 @@ impl System {
         0.5 * shortest * self.leapfrog.potential(x)
     }
 
-    /// The step in s from the state `before` to the time `dt`. This time is before that of the state `after`, which is
-    /// `taken` further in s. s is interpolated over time by a cubic through both ends; its slope there is ds/dt, which
-    /// is the potential.
+    /// The step in s that leads from the state `before` to the time `dt`. The state `after`, a step of `taken` in s
+    /// later, is beyond that time. A cubic through both ends interpolates s as a function of time. Its slopes at the
+    /// ends are ds/dt, the potential.
     fn length_to(&self, before: &[f64], after: &[f64], dt: f64, taken: f64) -> f64 {
         let whole = after[0] - before[0];
         let part = (dt - before[0]) / whole;

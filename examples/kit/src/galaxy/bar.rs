@@ -1,6 +1,8 @@
 //! A rotating bar. G = 1; masses and lengths in any units.
 
 use super::Field;
+use super::words::{self, Part};
+use crate::elementary::ln;
 use crate::vector::{Vec3, dot};
 
 /// The softened needle of Long and Murali (1992, ApJ 397, 44) along the x axis.
@@ -38,7 +40,7 @@ impl Field for Needle {
     fn potential(&self, x: &Vec3) -> f64 {
         let (_, _, w2) = self.widths(x);
         let ends = sum(x[0] - self.a, w2) / sum(x[0] + self.a, w2);
-        0.5 * self.m / self.a * ends.ln()
+        0.5 * self.m / self.a * ln(ends)
     }
 
     fn acceleration(&self, x: &Vec3) -> Vec3 {
@@ -93,6 +95,11 @@ pub struct Turned {
 }
 
 impl Turned {
+    /// For a GPU.
+    pub(super) fn words(&self) -> Part {
+        words::bar(&self.needle, [self.sin, self.cos], self.speed)
+    }
+
     fn inward(&self, [x, y, z]: &Vec3) -> Vec3 {
         [self.cos * x + self.sin * y, self.cos * y - self.sin * x, *z]
     }

@@ -1,6 +1,7 @@
 //! The parts of which models of galaxies are made. G = 1; masses and lengths in any units.
 
 use super::Field;
+use crate::elementary::{ln, pow};
 use crate::vector::{Vec3, dot};
 
 /// Plummer's sphere: bulges, and points with or without softening.
@@ -88,8 +89,8 @@ impl Field for Disc {
     }
 }
 
-/// A halo with the mass m s^p / (1 + s^(p-1)) within r = s a, cut at the radius `cut`: that of Allen
-/// and Santillan (1991, equation 3) and, with p = 2, of Irrgang et al. (2013, equation 5).
+/// The halo of Allen and Santillan (1991, equation 3) and, with p = 2, of Irrgang et al. (2013, equation 5). The mass
+/// within r = s a is m s^p / (1 + s^(p-1)). Beyond the radius `cut` there is no mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Halo {
     /// The mass in the formula, which is not that of the halo.
@@ -105,7 +106,7 @@ pub struct Halo {
 impl Halo {
     /// s^(p-1) at the radius `r`.
     fn power(&self, r: f64) -> f64 {
-        (r / self.a).powf(self.p - 1.0)
+        pow(r / self.a, self.p - 1.0)
     }
 
     /// Mass within `r`.
@@ -138,7 +139,7 @@ impl Field for Halo {
             return -self.mass(self.cut) / r;
         }
         let at_cut = self.power(self.cut);
-        let inside = ((1.0 + self.power(r)) / (1.0 + at_cut)).ln() / (self.p - 1.0);
+        let inside = ln((1.0 + self.power(r)) / (1.0 + at_cut)) / (self.p - 1.0);
         self.m / self.a * (inside - at_cut / (1.0 + at_cut))
     }
 

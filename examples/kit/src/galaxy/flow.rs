@@ -1,5 +1,5 @@
 //! Orbits of single bodies, and of a few together, to nearly all digits: extrapolated midpoint steps (Gragg, Bulirsch
-//! and Stoer) with a step that follows from the error.
+//! and Stoer) whose length follows from their error.
 
 use crate::vector::{Vec3, add_scaled, norm, sub};
 

@@ -29,8 +29,8 @@ pub struct Galaxy {
     pub black_hole_eps: f64,
     /// What options add to the model.
     pub more: Option<&'static Additions>,
-    /// The time in the run that is the present day. Options give the places of satellites and bar, and an observed
-    /// orbit, for this day.
+    /// The time in the run that is the present day. The options give the places of satellites, the angle of the bar
+    /// and, with `--back`, the cluster's orbit for this day.
     pub today: f64,
 }
 

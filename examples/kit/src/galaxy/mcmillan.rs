@@ -1,8 +1,8 @@
 //! The Milky Way of McMillan (2017, MNRAS 465, 76), his best-fitting model: bulge, four discs, halo.
 //!
-//! The halo has a closed formula. Each disc is divided as by Kuijken and Dubinski (1995). The potential 4 pi Sigma(r)
-//! H(z) has the density of a thin disc. The rest of the disc, and the flattened bulge, are expanded in multipoles,
-//! which converge fast.
+//! The halo has a closed formula. The potential of each disc is divided as by Kuijken and Dubinski (1995). One part is
+//! the closed formula 4 pi Sigma(r) H(z), which has nearly the density of the disc if that is thin. The rest of the
+//! disc's density, and the flattened bulge, are expanded in multipoles, which converge fast.
 
 use std::f64::consts::PI;
 use std::sync::OnceLock;
@@ -11,6 +11,7 @@ use super::Field;
 use super::milky_way::solar_masses;
 use super::multipole::Multipole;
 use super::spheres::{Nfw, Sphere};
+use crate::elementary::{exp, exp_m1, ln, pow};
 use crate::vector::{Vec3, add_scaled, dot};
 
 /// How the density of a disc falls with height.
@@ -70,7 +71,7 @@ impl Disc {
     fn surface(&self, r: f64) -> [f64; 3] {
         // 1e6 square parsecs are a square kiloparsec.
         let r = r.max(1e-9);
-        let value = solar_masses(1e6 * self.s) * (-self.hole / r - r / self.length).exp();
+        let value = solar_masses(1e6 * self.s) * exp(-self.hole / r - r / self.length);
         let slope = self.hole / (r * r) - 1.0 / self.length;
         [
             value,
@@ -84,7 +85,7 @@ impl Disc {
         let (h, size, sign) = (self.h, z.abs() / self.h, z.signum());
         match self.height {
             Height::Exponential => {
-                let rest = -(-size).exp_m1();
+                let rest = -exp_m1(-size);
                 [
                     0.5 * h * (size - rest),
                     0.5 * sign * rest,
@@ -92,9 +93,9 @@ impl Disc {
                 ]
             }
             Height::Sech => {
-                let e = (-size).exp();
+                let e = exp(-size);
                 // ln cosh(s / 2) = s / 2 + ln((1 + exp(-s)) / 2).
-                let log = 0.5 * size + (0.5 * (1.0 + e)).ln();
+                let log = 0.5 * size + ln(0.5 * (1.0 + e));
                 let tanh = (1.0 - e) / (1.0 + e);
                 [h * log, 0.5 * sign * tanh, 0.25 * (1.0 - tanh * tanh) / h]
             }
@@ -116,7 +117,7 @@ impl Disc {
 /// The bulge: density 98.4 solar masses a cubic parsec (1 + s / 0.075 kpc)^-1.8 exp(-(s / 2.1 kpc)^2), its axes 1 : 0.5.
 fn bulge(big_r: f64, z: f64) -> f64 {
     let s = big_r.hypot(z / 0.5);
-    solar_masses(98.4e9) * (1.0 + s / 0.075).powf(-1.8) * (-(s / 2.1).powi(2)).exp()
+    solar_masses(98.4e9) * pow(1.0 + s / 0.075, -1.8) * exp(-(s / 2.1).powi(2))
 }
 
 /// The halo: 0.00854 solar masses a cubic parsec, scale length 19.6 kpc.
@@ -141,6 +142,26 @@ pub fn model() -> &'static McMillan {
             rest: Multipole::of(rest, 1e-3, 300.0, 300),
         }
     })
+}
+
+impl McMillan {
+    /// The table that `kernels/multipole.cuh` reads.
+    pub(super) fn numbers(&self) -> Vec<f64> {
+        let mut numbers = self.rest.range().to_vec();
+        numbers.extend([self.halo.m, self.halo.a]);
+        for disc in &DISCS {
+            let is_exponential = f64::from(matches!(disc.height, Height::Exponential));
+            let density = solar_masses(1e6 * disc.s);
+            numbers.extend([is_exponential, density, disc.length, disc.hole, disc.h]);
+        }
+        numbers.extend(self.rest.numbers());
+        numbers
+    }
+
+    /// Number of radii of the expansion.
+    pub(super) fn radii(&self) -> usize {
+        self.rest.radii()
+    }
 }
 
 impl Field for McMillan {

@@ -8,6 +8,7 @@ use super::component::{Disc, Halo, Plummer};
 use super::mcmillan;
 use super::spheres::{Nfw, PowerCutoff, Sphere};
 use super::units::{G, MYR};
+use super::words::{self, Formula, Part};
 use crate::vector::{Vec3, add_scaled};
 
 /// A model.
@@ -78,8 +79,8 @@ const IRRGANG: Parts = (
     },
 );
 
-/// Bovy (2015, ApJS 216, 29), Table 1: bulge r^-1.8 exp(-(r / 1.9 kpc)^2), disc 3 and 0.28 kpc, halo 16 kpc, which are 5,
-/// 60 and 35 % of the force at 8 kpc, where the circular speed is 220 km/s.
+/// Bovy (2015, ApJS 216, 29), Table 1. The bulge is r^-1.8 exp(-(r / 1.9 kpc)^2); the disc has the lengths 3 and 0.28
+/// kpc, the halo 16 kpc. They make 5, 60 and 35 % of the force at 8 kpc, where the circular speed is 220 km/s.
 fn bovy() -> &'static (PowerCutoff, Disc, Nfw) {
     static MODEL: OnceLock<(PowerCutoff, Disc, Nfw)> = OnceLock::new();
     MODEL.get_or_init(|| {
@@ -121,6 +122,31 @@ impl MilkyWay {
                 f(&[bulge, disc, halo])
             }
             Self::McMillan2017 => f(&[mcmillan::model()]),
+        }
+    }
+
+    /// Its parts for a GPU.
+    pub(super) fn words(self) -> Vec<Part> {
+        let of = |parts: &[&dyn Formula]| parts.iter().map(|part| part.words()).collect();
+        match self {
+            Self::None => Vec::new(),
+            Self::AllenSantillan => {
+                of(&[&ALLEN_SANTILLAN.0, &ALLEN_SANTILLAN.1, &ALLEN_SANTILLAN.2])
+            }
+            Self::Irrgang => of(&[&IRRGANG.0, &IRRGANG.1, &IRRGANG.2]),
+            Self::MwPotential2014 => {
+                let (bulge, disc, halo) = bovy();
+                of(&[bulge, disc, halo])
+            }
+            Self::McMillan2017 => vec![words::mcmillan()],
+        }
+    }
+
+    /// The table that a GPU needs beside the parts; a model of closed formulae needs none.
+    pub fn table(self) -> Vec<f64> {
+        match self {
+            Self::McMillan2017 => mcmillan::model().numbers(),
+            _ => Vec::new(),
         }
     }
 

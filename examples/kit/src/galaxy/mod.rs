@@ -1,5 +1,5 @@
-//! The field of a galaxy around a cluster (potential, acceleration and jerk), the cluster's units in physical ones, and
-//! the cluster's orbit.
+//! The field of a galaxy around a cluster (potential, acceleration and jerk), the conversion of the cluster's units to
+//! physical ones, and the cluster's orbit.
 //!
 //! * [`Field`]: the trait of a smooth field: potential, acceleration, jerk
 //! * [`component`], [`spheres`], [`bar`], [`multipole`]: the parts of a field: Plummer, Hernquist and NFW spheres, Miyamoto-Nagai
@@ -8,6 +8,7 @@
 //! * [`additions`]: parts of the galaxy that options add: a potential from a file ([`table`]), a bar, growth,
 //!   satellites ([`satellite`])
 //! * [`Moment`]: the field of model and additions at one time
+//! * [`words`]: model and additions for a GPU
 //! * [`flow`]: orbits of single bodies
 //! * [`sky`]: positions and velocities as observed from the Sun
 //! * [`Units`]: a cluster's units (G = M = R = 1) in solar masses, parsecs, Myr and km/s
@@ -32,6 +33,7 @@ pub mod sky;
 pub mod spheres;
 pub mod table;
 pub(crate) mod units;
+pub mod words;
 
 pub use host::Galaxy;
 pub use milky_way::MilkyWay;
@@ -91,8 +93,8 @@ pub trait Field {
         (-2.0 * self.potential(x)).max(0.0).sqrt()
     }
 
-    /// Tidal radius of a cluster of mass `m` at `x` with the velocity `v`: the distance from its centre at
-    /// which the field's tide is as strong as its own attraction, King's (G m / (W^2 - d2 Phi /
+    /// King's tidal radius of a cluster of mass `m` at `x` with the velocity `v`: the distance from the cluster's
+    /// centre at which the tide of the field is as strong as the cluster's attraction. It is (G m / (W^2 - d2 Phi /
     /// dr2))^(1/3), W being the angular speed. Infinite where the tide compresses.
     fn tidal_radius(&self, m: f64, x: &Vec3, v: &Vec3) -> f64 {
         let r2 = dot(x, x);

@@ -4,8 +4,10 @@ use super::additions::Additions;
 use super::bar::Turned;
 use super::component::Plummer;
 use super::host::Galaxy;
+use super::mcmillan;
 use super::milky_way::TIME;
 use super::satellite::Here;
+use super::words::Words;
 use super::{Field, MilkyWay};
 use crate::vector::{Vec3, add_scaled};
 
@@ -56,6 +58,44 @@ impl Moment {
 
     fn is_hole_alone(&self) -> bool {
         self.model == MilkyWay::None && self.more.is_none()
+    }
+
+    /// The galaxy for a GPU. `None` where part of it is a potential from a file, of which there is no formula.
+    pub fn words(&self) -> Option<Words> {
+        let more = self.more.as_ref();
+        if more.is_some_and(|more| more.additions.told.table.is_some()) {
+            return None;
+        }
+        let of_model = self.model.words();
+        let bar = more.and_then(|more| more.bar.as_ref());
+        let satellites = more.map_or(&[][..], |more| &more.satellites);
+        let (growth, growth_change) = more.map_or((1.0, 0.0), |more| more.growth);
+        let radii = match self.model {
+            MilkyWay::McMillan2017 => mcmillan::model().radii(),
+            _ => 0,
+        };
+        let whole = |n: usize| n as u64;
+        Some(Words {
+            about: [
+                self.kpc.to_bits(),
+                (self.factor * self.kpc).to_bits(),
+                (self.factor * self.time).to_bits(),
+                growth.to_bits(),
+                growth_change.to_bits(),
+                self.hole.m.to_bits(),
+                self.hole.b.to_bits(),
+                u64::from(self.is_hole_alone()),
+                whole(of_model.len()),
+                u64::from(bar.is_some()),
+                whole(satellites.len()),
+                whole(radii),
+            ],
+            parts: of_model
+                .into_iter()
+                .chain(bar.map(Turned::words))
+                .chain(satellites.iter().map(Here::words))
+                .collect(),
+        })
     }
 
     /// Positions of the satellites, in the cluster's units.

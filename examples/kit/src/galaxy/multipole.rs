@@ -3,13 +3,14 @@
 use std::f64::consts::PI;
 
 use super::Field;
+use crate::elementary::{exp, ln, pow};
 use crate::vector::Vec3;
 
 /// Number of multipoles: l = 0, 2, ... 2 (N - 1).
 const N: usize = 17;
 
-/// The integrals over the polar angle are summed in parts. These are the cosines at which the parts end; near the plane of
-/// the disc the parts are narrow.
+/// Cosines of the polar angle between which the integrals over this angle are summed in parts. Near the plane of the
+/// disc the parts are narrow.
 const BORDERS: [f64; 7] = [0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
 
 /// Points of Gauss and Legendre in each part.
@@ -29,10 +30,10 @@ pub struct Multipole {
 
 impl Multipole {
     /// The expansion of `density(R, z)` between the radii `least` and `most`. Beyond `most` there is no mass. Within
-    /// `least` the density is constant: the mean over the sphere of this radius.
+    /// `least` the density is constant: its mean over all directions at the radius `least`.
     pub fn of(density: impl Fn(f64, f64) -> f64, least: f64, most: f64, lines: usize) -> Self {
-        let step = (most / least).ln() / lines as f64;
-        let radius = |k: f64| least * (k * step).exp();
+        let step = ln(most / least) / lines as f64;
+        let radius = |k: f64| least * exp(k * step);
         let angles: Vec<(f64, f64, [f64; N])> = angles();
         let project = |r: f64| {
             let mut parts = [0.0; N];
@@ -56,8 +57,8 @@ impl Multipole {
                 let volume = 0.5 * weight * step * s * s * s;
                 for (i, part) in parts.iter().enumerate() {
                     let l = (2 * i) as f64;
-                    shell.0[i] += volume * part * (-l * step * (1.0 - place)).exp();
-                    shell.1[i] += volume * part * (-(l + 1.0) * step * place).exp();
+                    shell.0[i] += volume * part * exp(-l * step * (1.0 - place));
+                    shell.1[i] += volume * part * exp(-(l + 1.0) * step * place);
                 }
             }
         }
@@ -68,11 +69,11 @@ impl Multipole {
             // Terms (1/r) int rho s^2 (s/r)^l ds and (1/r) int rho s^2 (r/s)^(l+1) ds.
             inside[0][i] = at[0][i] * least * least / (2.0 * l + 3.0);
             for k in 0..lines {
-                let shrink = (-(l + 1.0) * step).exp();
+                let shrink = exp(-(l + 1.0) * step);
                 inside[k + 1][i] = inside[k][i] * shrink + shells[k].0[i] / radius((k + 1) as f64);
             }
             for k in (0..lines).rev() {
-                let shrink = (-l * step).exp();
+                let shrink = exp(-l * step);
                 outside[k][i] = outside[k + 1][i] * shrink + shells[k].1[i] / radius(k as f64);
             }
         }
@@ -96,12 +97,27 @@ impl Multipole {
         }
     }
 
+    /// Least and largest radius, and the step of the logarithm.
+    pub(super) fn range(&self) -> [f64; 3] {
+        [self.least, self.most, self.step]
+    }
+
+    /// Number of radii.
+    pub(super) fn radii(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The table, for each radius the potential of each l with two derivatives.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = f64> {
+        self.table.iter().flatten().flatten().copied()
+    }
+
     /// Potential of each l at `r`, and its derivative by ln r.
     fn radial(&self, r: f64) -> [[f64; 2]; N] {
         let power = |line: &[[f64; 3]; N], exponent: &dyn Fn(f64) -> f64, ratio: f64| {
             std::array::from_fn(|i| {
                 let p = exponent((2 * i) as f64);
-                let value = line[i][0] * ratio.powf(p);
+                let value = line[i][0] * pow(ratio, p);
                 [value, p * value]
             })
         };
@@ -119,7 +135,7 @@ impl Multipole {
             ];
             return parts;
         }
-        let place = (r / self.least).ln() / self.step;
+        let place = ln(r / self.least) / self.step;
         let k = (place as usize).min(self.table.len() - 2);
         let basis = quintic(place - k as f64);
         let (a, b, h) = (&self.table[k], &self.table[k + 1], self.step);

@@ -25,7 +25,7 @@ pub struct GalaxyOptions {
     #[arg(long, value_enum)]
     pub galaxy: Option<MilkyWay>,
     /// Orbit to which the model, or the bodies of an --input, are moved [default: circular in a galaxy, at rest without
-    /// one; bodies of an --input with a galaxy of its own stay where they are]
+    /// one; bodies of an --input stay where they are]
     #[arg(long, value_enum)]
     pub orbit: Option<Path>,
     /// Distance from the galaxy's centre at which the orbit begins, in kpc, or as in 8000pc [default: 8; for a
@@ -39,8 +39,8 @@ pub struct GalaxyOptions {
     /// Velocity of the centre of mass at the start, in km/s; the Sun's is (12.9, 245.6, 7.78)
     #[arg(long, value_name = "X,Y,Z", value_parser = quantity::velocity, allow_hyphen_values = true)]
     pub velocity: Option<[Quantity; 3]>,
-    /// Take the start of the orbit as today's place: follow it back over this time, as in 3Gyr, as a single body, begin
-    /// the run there, and end it today
+    /// Begin the run this time before today, as in 3Gyr, and end it today: the start of the orbit is today's place, and
+    /// a single body is followed back from there
     #[arg(long, value_name = "TIME", value_parser = quantity::time)]
     pub back: Option<Quantity>,
     /// Add a potential from a file: columns r_kpc mass_solar, or R_kpc z_kpc potential_km2_s2

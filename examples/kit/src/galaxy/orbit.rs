@@ -40,8 +40,8 @@ impl Orbit {
         }
     }
 
-    /// The position and velocity with which a run begins the time `back` before today, so that the cluster is at the
-    /// start of this orbit today. The cluster is followed back through the galaxy as a single body.
+    /// The start of a run that begins the time `back` before today, so that the cluster is at the start of this orbit
+    /// today. It is found by following a single body back through the galaxy.
     ///
     /// # Errors
     ///

@@ -39,8 +39,9 @@ impl GalaxyOptions {
         }
     }
 
-    /// The galaxy of a new run that begins with the bodies of `snapshot`. It is the galaxy they come from, unless
-    /// the options place them anew; then it is the galaxy of the options.
+    /// The galaxy of a new run that begins with the bodies of `snapshot`. If these come from a galaxy and no option
+    /// places them anew, it is that galaxy, which the options must not contradict. Otherwise it is the galaxy of the
+    /// options; what they do not say is taken from the snapshot.
     ///
     /// # Errors
     ///

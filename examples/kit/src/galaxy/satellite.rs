@@ -9,6 +9,7 @@ use super::flow::{Phase, follow};
 use super::milky_way::{TIME, VELOCITY, solar_masses};
 use super::sky::{Seen, Sun};
 use super::spheres::{Hernquist, Nfw};
+use super::words::{self, Formula, Part};
 use crate::vector::{Vec3, add_scaled, dot, norm};
 
 /// Shape of a satellite; masses and lengths in the model's units.
@@ -55,8 +56,8 @@ pub struct Satellite {
 }
 
 impl Satellite {
-    /// `lmc`, or `SHAPE:MASS:RADIUS:X,Y,Z:VX,VY,VZ` with plummer, hernquist or nfw, solar masses, kpc and km/s; behind
-    /// either `:fixed` or `:friction`.
+    /// `lmc`, or `SHAPE:MASS:RADIUS:X,Y,Z:VX,VY,VZ` with plummer, hernquist or nfw, solar masses, kpc and km/s.
+    /// `:fixed` or `:friction` may follow.
     ///
     /// # Errors
     ///
@@ -250,6 +251,16 @@ impl Here {
         crate::vector::sub(x, &self.x)
     }
 
+    /// For a GPU.
+    pub(super) fn words(&self) -> Part {
+        let shape: &dyn Formula = match &self.body {
+            Body::Plummer(sphere) => sphere,
+            Body::Hernquist(sphere) => sphere,
+            Body::Nfw(sphere) => sphere,
+        };
+        words::satellite(shape, &self.x, &self.v)
+    }
+
     /// Position and velocity.
     pub fn phase(&self) -> Phase {
         (self.x, self.v)
@@ -338,7 +349,7 @@ impl Friction {
     /// The deceleration, divided by the velocity, of a satellite of this mass and half-mass radius: 4 pi m rho
     /// ln(Lambda) (erf X - 2 X exp(-X^2) / sqrt pi) / v^3, with X = v / (sqrt 2 sigma). ln(Lambda) is ln(1 + (r /
     /// max(size, m / v^2))^2) / 2. A satellite nearer to the galaxy's centre than its half-mass radius is no point
-    /// mass: there friction falls to 0 at the centre.
+    /// mass: a further factor falls from 1 there to 0 at the centre.
     fn rate(&self, mass: f64, size: f64, x: &Vec3, v: &Vec3) -> f64 {
         let (r, speed) = (norm(x), norm(v));
         let (rho, sigma) = (self.host.density(x).max(0.0), self.dispersion(r));

@@ -131,8 +131,9 @@ impl Sun {
     }
 }
 
-/// A great circle on the sky along an orbit: the longitude is 0 at the cluster and grows in the direction of its motion
-/// in the Galaxy, the latitude is the angle from the orbit's plane as seen from the Sun.
+/// Longitude and latitude on the sky along an orbit, as seen from the Sun. The equator lies in the plane of the line of
+/// sight to the cluster and the cluster's velocity in the Galaxy. The longitude is 0 at the cluster and grows in the
+/// direction of its motion. The latitude is the angle from that plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StreamAxes {
     axes: Matrix,
@@ -140,8 +141,8 @@ pub struct StreamAxes {
 }
 
 impl StreamAxes {
-    /// The circle of something at `x` with the velocity `v` in the Galaxy, in kpc and any unit. `None` where it moves
-    /// along the line of sight.
+    /// The axes for a cluster at `x` (kpc) with the velocity `v` in the Galaxy (any unit). `None` if it moves along the
+    /// line of sight.
     pub fn along(sun: &Sun, x: &Vec3, v: &Vec3) -> Option<Self> {
         let sun = sun.position();
         let sight = sub(x, &sun);

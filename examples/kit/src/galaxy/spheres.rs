@@ -3,6 +3,7 @@
 use std::f64::consts::PI;
 
 use super::Field;
+use crate::elementary::{exp, ln_1p, pow};
 use crate::vector::{Vec3, dot};
 
 /// A sphere.
@@ -65,7 +66,7 @@ impl Nfw {
             // The difference would lose digits.
             return s * s * (0.5 - s * (2.0 / 3.0 - s * (0.75 - 0.8 * s)));
         }
-        s.ln_1p() - s / (1.0 + s)
+        ln_1p(s) - s / (1.0 + s)
     }
 }
 
@@ -79,7 +80,7 @@ impl Sphere for Nfw {
     }
 
     fn potential_at(&self, r: f64) -> f64 {
-        -self.m * (r / self.a).ln_1p() / r
+        -self.m * ln_1p(r / self.a) / r
     }
 }
 
@@ -116,7 +117,7 @@ pub struct PowerCutoff {
     /// Radius of the cutoff.
     pub cut: f64,
     /// The gamma functions of (3 - p) / 2 and (2 - p) / 2.
-    gammas: [f64; 2],
+    pub(super) gammas: [f64; 2],
 }
 
 impl PowerCutoff {
@@ -139,7 +140,7 @@ impl Sphere for PowerCutoff {
 
     fn density_at(&self, r: f64) -> f64 {
         let central = self.m / (2.0 * PI * self.cut.powi(3) * self.gammas[0]);
-        central * (r / self.cut).powf(-self.p) * (-self.squared(r)).exp()
+        central * pow(r / self.cut, -self.p) * exp(-self.squared(r))
     }
 
     fn potential_at(&self, r: f64) -> f64 {
@@ -152,7 +153,7 @@ impl Sphere for PowerCutoff {
 /// of `a`. For x below a + 1 a series is summed, above a continued fraction (by Lentz's method).
 fn upper_gamma(a: f64, x: f64, gamma: f64) -> f64 {
     const EPSILON: f64 = 1e-17;
-    let head = x.powf(a) * (-x).exp();
+    let head = pow(x, a) * exp(-x);
     if x <= 0.0 {
         return gamma;
     }

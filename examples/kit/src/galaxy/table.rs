@@ -112,8 +112,9 @@ impl Shape {
     }
 }
 
-/// Slopes at the points `x` of a cubic spline through them. At the ends it has the slope of the cubic through the first
-/// or last four points.
+/// Slopes at the points `x` of a cubic spline through them. At the last point the spline has the slope of the cubic
+/// through the last four points. At the first point it has that of the cubic through the first four, or 0 with
+/// `flat_start`.
 fn slopes(x: &[f64], y: &[f64], flat_start: bool) -> Vec<f64> {
     let n = x.len();
     let end = |i: [usize; 4]| {

@@ -1,5 +1,5 @@
-//! Initial models, each in its own file, all in standard N-body units:
-//! G = 1, total mass 1, total energy -1/4, centre of mass at rest in the origin.
+//! Initial models, each in its own file. All but [`warm_sphere`] are in standard N-body units: G = 1, total mass 1,
+//! total energy -1/4, centre of mass at rest in the origin.
 //!
 //! A model is a function of its parameters and a seed. The random numbers are those of PCG64, whose specification
 //! fixes the stream. So a seed always gives the same cluster.
@@ -64,8 +64,8 @@ impl Model {
     }
 }
 
-/// Bodies of mass 1/n in random directions, with the radii and speeds that `star` draws. They are brought to
-/// standard units, exactly if there are at most [`EXACT_SCALING_LIMIT`] of them.
+/// Bodies of mass 1/n in random directions, with the radii and speeds that `star` draws in standard units. Up to
+/// [`EXACT_SCALING_LIMIT`] bodies are scaled so that these units hold exactly.
 fn sphere_of_stars(n: usize, seed: u64, star: impl Fn(&mut Random) -> (f64, f64)) -> Vec<Body> {
     let mut random = Random::new(seed);
     let mass = 1.0 / n as f64;

@@ -7,9 +7,9 @@ use crate::body::Body;
 /// Radius at which the potential energy -3/5 M^2 / R is the total energy -1/4.
 const RADIUS: f64 = 12.0 / 5.0;
 
-/// A uniform sphere of radius 1 of `n` bodies of mass 1/n, with speeds that are uniform from 0 to a largest
-/// one, in all directions, such that 2 T / |W| is `virial_ratio`: the model of NBSymple (section 3). Labels
-/// count from 0.
+/// A uniform sphere of radius 1 of `n` bodies of mass 1/n, the model of NBSymple (section 3). The velocities have
+/// random directions. The speeds are uniform from 0 to the largest one, which makes 2 T / |W| equal to `virial_ratio`.
+/// Labels count from 0.
 pub fn warm_sphere(n: usize, seed: u64, virial_ratio: f64) -> Vec<Body> {
     let mut random = Random::new(seed);
     let mut bodies: Vec<Body> = (0..n)

@@ -27,8 +27,7 @@ impl TimeGrid {
         self.origin + self.steps as f64 * dt
     }
 
-    /// This grid, if its last step with the step `dt` ended at `time`; otherwise a new one that begins
-    /// there.
+    /// This grid, if its last step of length `dt` ended at `time`; otherwise a new grid that begins at `time`.
     pub fn at(self, time: f64, dt: f64) -> Self {
         if self.time(dt) == time {
             self

@@ -61,8 +61,8 @@ impl Guard {
     }
 
     /// Interval at which the guard checks the energy of `n` bodies in a run without diagnostics. The sum over all pairs
-    /// then takes about a fiftieth of the time of the steps. Over the time `span` there are at most 10,000 checks,
-    /// because in other units than N-body units it may be millions of units of time.
+    /// then takes about a fiftieth of the time of the steps. There are at most 10,000 checks in the time `span`, which
+    /// may be millions of units of time if the units are not N-body units.
     pub fn interval(n: usize, span: f64) -> f64 {
         let interval: f64 = match n {
             0..=1024 => 0.5,

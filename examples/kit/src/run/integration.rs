@@ -28,9 +28,9 @@ pub trait Integration {
     /// The step cannot be taken: then everything is as it was before.
     fn step(&mut self, t_end: f64) -> Result<(), Self::Error>;
 
-    /// The time at which the bodies can be had, if they are wanted at `t`. It is `t` itself if the method knows the
-    /// bodies between steps, and else the end of the first step that reaches `t`. `None` if another step must be
-    /// taken first.
+    /// The time for which the bodies are known if they are wanted at `t`. It is `t` itself if the method knows the
+    /// bodies between steps, otherwise the end of the first step that reaches `t`. `None` if another step must be taken
+    /// first.
     fn visible(&self, t: f64) -> Option<f64>;
 
     /// All bodies at `t`, a time that [`visible`](Self::visible) returned. The integration itself is not changed.
@@ -46,15 +46,16 @@ pub trait Integration {
         None
     }
 
-    /// Kinetic and potential energy within those systems of stars that move as one particle each, at the time of the
-    /// bodies that [`bodies_at`](Self::bodies_at) returned last. The cluster's own energy, to which errors are
-    /// relative, does not include them.
+    /// Kinetic and potential energy of the motion within systems of stars that move as one particle each. The time is
+    /// that of the bodies which [`bodies_at`](Self::bodies_at) returned last. The cluster's own energy, to which errors
+    /// are relative, does not include these energies.
     fn within_systems(&self) -> [f64; 2] {
         [0.0; 2]
     }
 
-    /// A correction of the potential energy of these `bodies`, which [`bodies_at`](Self::bodies_at) returned last. Two
-    /// stars may be so close that their positions in the cluster have too few digits for their distance.
+    /// What must be added to the potential energy computed from the positions of these `bodies`, which
+    /// [`bodies_at`](Self::bodies_at) returned last. Two stars may be so close that these positions have too few digits
+    /// for their distance.
     fn lost_digits(&self, _bodies: &[Body]) -> f64 {
         0.0
     }
@@ -152,8 +153,8 @@ pub trait Integration {
     /// It is elsewhere, and cannot be had.
     fn state(&self) -> Result<Snapshot, Self::Error>;
 
-    /// Writes the state to `path` in parts, one by each rank, and adds `lines` to those of the snapshot. `false` if
-    /// this integration has no parts: nothing was written, and rank 0 must save what [`state`](Self::state) returns.
+    /// Writes the state to `path` in parts, by more than one rank, and adds `lines` to those of the snapshot. `false`
+    /// if this integration has no parts: nothing was written, and rank 0 must save what [`state`](Self::state) returns.
     ///
     /// # Errors
     ///

@@ -171,8 +171,9 @@ impl<I: Integration> Run<I> {
         self.integration.rank().0 == 0
     }
 
-    /// Takes every step that ends by `t_end`, unless `stop` says not to take another, and on the way
-    /// writes and notes what `plan` asks for. `watch` hears the time of each step.
+    /// Takes every step that ends by `t_end`, and writes and records what `plan` asks for. The run ends earlier if
+    /// `stop` returns true, if its wall-clock time is over, or if the guard finds its energy error too large. `watch`
+    /// is called with the time after each step.
     ///
     /// Diagnostics are recorded at the start, at multiples of their interval and at the end. They
     /// and the files change no bit of the integration.

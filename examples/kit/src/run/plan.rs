@@ -72,8 +72,8 @@ pub struct Checkpoints {
 }
 
 impl Snapshots {
-    /// `run.0012.txt` for the snapshot 12 of `run.txt`: the number is that of the interval, so that a
-    /// resumed run continues the series.
+    /// The file of a snapshot, such as `run.0012.txt` for number 12 of `run.txt`. Snapshots are numbered by the
+    /// multiples of the interval, so that a resumed run continues the series.
     pub fn path(&self, number: i64) -> PathBuf {
         let mut name = self.output.file_stem().unwrap_or_default().to_owned();
         name.push(format!(".{number:04}"));

@@ -1,7 +1,8 @@
 //! Bodies in AMUSE's HDF5 layout, version 2.0, as `write_set_to_file(particles, name, "amuse")` writes it.
 //!
-//! A group `AMUSE_INF` has the version. Each group of `data` is one state of a set of particles: `keys`, and a dataset
-//! for each attribute with its unit as an expression, such as `(1000.0 * system.get('S.I.').base('length'))`.
+//! A group `AMUSE_INF` has the version. Each group of `data` is one state of a set of particles. It has the dataset
+//! `keys`, and a dataset for each attribute. The unit of an attribute is an expression, such as
+//! `(1000.0 * system.get('S.I.').base('length'))`.
 
 use std::collections::HashMap;
 

@@ -91,8 +91,8 @@ fn not_comoving(dataset: &mut DatasetBuilder) {
     }
 }
 
-/// The bodies of all types, in the order of types. If `foreign`, other programs have written the file, whose units may
-/// have G other than 1.
+/// The bodies of all types, in the order of types. `foreign` means that another program has written the file: in its
+/// units G may not be 1.
 pub(super) fn read(source: &Source, foreign: bool) -> Result<Snapshot, String> {
     let Some(header) = source.attributes("Header")? else {
         return Err(

@@ -1,4 +1,4 @@
-//! Datasets as HDF5 2.0 writes them in its newest format, which AMUSE asks for, made readable for hdf5-pure 0.47.
+//! Makes datasets in the newest format of HDF5 2.0, which AMUSE asks for, readable for hdf5-pure 0.47.
 //!
 //! That format has version 5 of the data layout message, which tells where the numbers of a dataset lie. hdf5-pure
 //! reads version 4, whose bytes are the same. The versions differ only in the width of the sizes in an index of

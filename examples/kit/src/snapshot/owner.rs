@@ -1,4 +1,5 @@
-//! The program to which the state in a snapshot belongs. Only this program can continue from it.
+//! The program to which the state in a snapshot belongs. No other program can continue from it, except that `hermite`
+//! and `parallel` share their states.
 
 use super::Snapshot;
 

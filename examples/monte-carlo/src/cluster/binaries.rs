@@ -271,8 +271,9 @@ impl<C: Communicator> Cluster<C> {
         bin.own.clone().filter(meets).collect()
     }
 
-    /// The first star or binary that the binary at `place` meets in any case, because both are nearer to the centre
-    /// than the largest pericentre of an encounter. (The density of the bin tells nothing of the innermost two.)
+    /// The first star or binary that is so close to the binary at `place` that the two meet for certain, not at a rate
+    /// by the bin's density. Both are nearer to the centre than the largest pericentre of an encounter. The mean
+    /// density of the bin says nothing about the distance between two such innermost objects.
     fn close_partner(&self, partners: &[usize], place: usize, binary: &Binary) -> Option<usize> {
         let r = &self.stars.r;
         let is_close = |k: &&usize| {

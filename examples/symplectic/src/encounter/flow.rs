@@ -61,8 +61,8 @@ impl Group {
 impl Cluster<'_> {
     /// The stars after the time `h`, and the pairs that may then be within the changeover radius of each other.
     ///
-    /// A star that is deflected may meet stars that its chord misses. Therefore the search is repeated with a
-    /// radius that is larger by the distance between the star and its chord.
+    /// A star that is deflected may meet stars that its chord misses. Therefore the groups are formed again, within the
+    /// changeover radius and margins for the deflections found, until no group is new.
     pub fn drift(&self, h: f64) -> Result<(Vec<Phase>, Vec<Pair>), Error> {
         let alone = self.alone(h)?;
         let mut ends: Vec<Phase> = alone.iter().map(|moved| moved.end).collect();

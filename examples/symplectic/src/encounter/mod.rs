@@ -8,8 +8,8 @@
 //! 1999) with the roles of Sun and planets given to any pair. Both parts depend on positions alone, so the step remains a
 //! canonical transformation with the order of the scheme, and a step back undoes it.
 //!
-//! It does not matter which stars are said to be near each other as long as none is left out: beyond the changeover
-//! radius the near part vanishes. `search.rs` finds the pairs.
+//! The search may find pairs that do not come near each other: beyond the changeover radius the near part vanishes. It
+//! must not miss a pair that does. `search.rs` finds the pairs.
 
 mod flow;
 mod law;
@@ -307,8 +307,8 @@ mod tests {
     }
 
     /// Two stars go around the black hole on nearly the same circle in opposite directions, for a whole revolution.
-    /// They meet on the way. But each ends where it began, so the chords have no length and are about a radius apart.
-    /// The search must find the pair all the same.
+    /// They meet on the way. But each ends where it began, so the chords have no length, and their distance is about
+    /// the radius of the circle. The search must find the pair all the same.
     #[test]
     fn stars_meet_behind_the_hole() {
         let changeover = Changeover {

@@ -1,5 +1,5 @@
-//! One measurement: a run of this program in a process of its own, as the library reads its precision
-//! once.
+//! One measurement: a run of this program in a process of its own, because the library reads its precision only once in
+//! a process.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

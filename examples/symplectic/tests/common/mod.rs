@@ -69,8 +69,9 @@ pub fn table_7(n: u32, seed: u32, precision: &str, scheme: &str) -> f64 {
     figures["energy_error"].as_f64().unwrap()
 }
 
-/// Returns what a script of benches/ prints that compares this program with others. If there is no Python, or the others are not
-/// installed, the test counts as skipped and the result is `None`. KIRIN_TEST_PYTHON names the Python to use.
+/// Runs a script of `benches/` that compares this program with others, and returns what it prints. If there is no
+/// Python, or the others are not installed, the test counts as skipped and the result is `None`. KIRIN_TEST_PYTHON
+/// names the Python to use.
 #[allow(dead_code, reason = "not every test program needs it")]
 pub fn compared_by(script: &str) -> Option<String> {
     let python = std::env::var("KIRIN_TEST_PYTHON").unwrap_or_else(|_| "python3".into());

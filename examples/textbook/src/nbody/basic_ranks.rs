@@ -8,8 +8,8 @@ use crate::distribution::{Distribution, block};
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
 
-/// Moves the `particles` of process 0 by the steps of `plan`. What the other processes pass is ignored; it only
-/// serves as memory for all particles.
+/// Moves the `particles` of process 0 by the steps of `plan`. On the other processes `particles` is only working
+/// memory: what it contains is ignored.
 ///
 /// # Errors
 ///

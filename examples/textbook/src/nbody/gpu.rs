@@ -3,10 +3,15 @@
 //! `kernels/nbody.cuh`.
 
 use std::ffi::CStr;
+use std::time::Duration;
 
-use crate::gpu::{Gpu, KernelArgument, Pod, Result};
+use kirin_device::{Argument, Gpu, Plain};
+
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::{G, Scheme, Vect};
+
+/// Pairs a second of the slowest GPU.
+const SLOWEST: f64 = 1e9;
 
 /// How a thread gets at the other particles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +33,10 @@ pub fn solve<T: Real>(
     particles: &mut Particles,
     plan: &Assignment,
     output: &mut Output<'_>,
-) -> Result<()>
-where
-    [T; 2]: Pod,
-{
+) -> Result<(), String> {
     let units = T::UNITS;
-    let gpu = Gpu::open(T::PTX)?;
+    let gpu = Gpu::open()?;
+    let module = gpu.module(T::PTX)?;
     let scaled =
         |all: &[f64], unit: f64| -> Vec<T> { all.iter().map(|x| T::of(x / unit)).collect() };
     let vectors = |all: &[Vect], unit: f64| -> Vec<[T; 2]> {
@@ -42,8 +45,8 @@ where
     let masses = gpu.array(&scaled(&particles.masses, units.mass))?;
     let pos = gpu.array(&vectors(&particles.pos, units.length))?;
     let vel = gpu.array(&vectors(&particles.vel, units.speed()))?;
-    let forces = gpu.room::<[T; 2]>(particles.len())?;
-    let fetch = |particles: &mut Particles| -> Result<()> {
+    let forces = gpu.zeros::<[T; 2]>(particles.len())?;
+    let fetch = |particles: &mut Particles| -> Result<(), String> {
         let mut fetched = vec![[T::of(0.0); 2]; particles.len()];
         for (array, unit, to) in [
             (&pos, units.length, &mut particles.pos),
@@ -59,10 +62,12 @@ where
     let (g, dt) = (T::of(units.g), T::of(plan.scheme.dt() / units.time()));
     let leapfrog = i32::from(matches!(plan.scheme, Scheme::Leapfrog { .. }));
     let blocks = particles.len().div_ceil(threads);
-    let compute_force = match memory {
+    let compute_force = module.kernel(match memory {
         Memory::Global => "compute_force",
         Memory::Shared => "compute_force_shared",
-    };
+    })?;
+    let update = module.kernel("update_pos_vel")?;
+    let pairs = Duration::from_secs(1).mul_f64((particles.len() as f64).powi(2));
     for step in 0..plan.steps {
         if plan.outputs(step) {
             fetch(particles)?;
@@ -70,16 +75,12 @@ where
         }
         // SAFETY: these are the parameters of the kernels, and every array has `n` elements.
         unsafe {
-            gpu.launch(
-                compute_force,
-                blocks,
-                threads,
-                &[&forces, &masses, &pos, &g, &n],
-            )?;
-            let moved: [&dyn KernelArgument; 7] =
-                [&pos, &vel, &masses, &forces, &dt, &leapfrog, &n];
-            gpu.launch("update_pos_vel", blocks, threads, &moved)?;
+            let of_force: [&dyn Argument; 5] = [&forces, &masses, &pos, &g, &n];
+            gpu.launch(&compute_force, blocks, threads, &of_force)?;
+            let moved: [&dyn Argument; 7] = [&pos, &vel, &masses, &forces, &dt, &leapfrog, &n];
+            gpu.launch(&update, blocks, threads, &moved)?;
         }
+        gpu.plan(pairs.div_f64(SLOWEST));
     }
     fetch(particles)
 }
@@ -103,7 +104,7 @@ impl Scaling {
 }
 
 /// Single or double precision.
-pub trait Real: Pod + KernelArgument {
+pub trait Real: Plain {
     /// The kernels.
     const PTX: &'static CStr;
     /// The units in which they compute.
@@ -115,7 +116,7 @@ pub trait Real: Pod + KernelArgument {
 }
 
 impl Real for f64 {
-    const PTX: &'static CStr = crate::ptx!("nbody_f64");
+    const PTX: &'static CStr = kirin_device::ptx!("nbody_f64");
     const UNITS: Scaling = Scaling {
         length: 1.0,
         mass: 1.0,
@@ -130,7 +131,7 @@ impl Real for f64 {
 }
 
 impl Real for f32 {
-    const PTX: &'static CStr = crate::ptx!("nbody_f32");
+    const PTX: &'static CStr = kirin_device::ptx!("nbody_f32");
     /// Astronomical unit and solar mass: products of SI masses are beyond single precision.
     const UNITS: Scaling = Scaling {
         length: 1.5e11,

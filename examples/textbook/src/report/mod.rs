@@ -226,9 +226,9 @@ fn by_size(runs: &Runs, sizes: &[usize]) -> Vec<Vec<Cell>> {
     sizes.iter().map(row).collect()
 }
 
-/// Expected seconds for `n` particles, from the two largest sizes measured: the time grows as a power of the size, at
-/// most the second. (On a GPU the power is small for few particles, because most of the time goes into opening the
-/// device.)
+/// Expected seconds for `n` particles: a power law through the two largest sizes measured, with an exponent of at
+/// least 0 and at most two. (On a GPU the exponent is small for few particles, because most of the time goes into
+/// opening the device.)
 fn expected(known: &[(usize, f64)], n: usize) -> f64 {
     let (before, &[.., (few, seconds)]) = (known.iter().rev().nth(1), known) else {
         return 0.0;

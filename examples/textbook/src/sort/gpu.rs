@@ -1,7 +1,8 @@
 //! Sample sort on a GPU. Every step is a kernel of `kernels/sort.cu`; only the sorted keys are copied back.
 
+use kirin_device::{Argument, Gpu};
+
 use super::Key;
-use crate::gpu::{Gpu, Result};
 
 /// Keys of a bucket, on the mean: half of what fits into shared memory, for buckets are not even.
 const BUCKET: usize = 1024;
@@ -19,8 +20,9 @@ const MOST_BLOCKS: usize = 256;
 /// # Errors
 ///
 /// There is no GPU, or it fails; in words.
-pub fn sort(keys: &mut [Key], threads: usize) -> Result<()> {
-    let gpu = Gpu::open(crate::ptx!("sort"))?;
+pub fn sort(keys: &mut [Key], threads: usize) -> Result<(), String> {
+    let gpu = Gpu::open()?;
+    let module = gpu.module(kirin_device::ptx!("sort"))?;
     if keys.is_empty() {
         return Ok(());
     }
@@ -29,45 +31,34 @@ pub fn sort(keys: &mut [Key], threads: usize) -> Result<()> {
     let blocks = keys.len().div_ceil(DEALT).min(MOST_BLOCKS);
     let taken = keys.len().min(SAMPLE * buckets);
     let unsorted = gpu.array(keys)?;
-    let sorted = gpu.room::<Key>(keys.len())?;
-    let sample = gpu.room::<Key>(taken)?;
+    let sorted = gpu.zeros::<Key>(keys.len())?;
+    let sample = gpu.zeros::<Key>(taken)?;
     let zero = gpu.array(&[0])?;
-    let counts = gpu.room::<i32>(buckets * blocks)?;
+    let counts = gpu.zeros::<i32>(buckets * blocks)?;
 
     let (n, count) = (whole(keys.len())?, whole(taken)?);
     let (b, stride, cells) = (whole(buckets)?, whole(blocks)?, whole(buckets * blocks)?);
     // SAFETY: these are the parameters of the kernels; keys have n elements, the sample `count`, the counts one for each bucket
     // and thread block.
-    unsafe {
-        // The sample: one bucket, sorted by one thread block.
-        gpu.launch(
-            "take_sample",
-            taken.div_ceil(threads),
-            threads,
-            &[&sample, &count, &unsorted, &n],
-        )?;
-        gpu.launch("sort_buckets", 1, threads, &[&sample, &zero, &1, &count])?;
-        // Which thread block has how many keys for which bucket, and where they belong.
-        gpu.launch(
-            "count_keys",
-            blocks,
-            threads,
-            &[&counts, &b, &sample, &count, &unsorted, &n],
-        )?;
-        gpu.launch("sum_counts", 1, 1024, &[&counts, &cells])?;
-        gpu.launch(
-            "deal_keys",
-            blocks,
-            threads,
-            &[&sorted, &counts, &b, &sample, &count, &unsorted, &n],
-        )?;
-        // Bucket b begins where its part of the first thread block does.
-        gpu.launch(
-            "sort_buckets",
-            buckets,
-            threads,
-            &[&sorted, &counts, &stride, &n],
-        )?;
-    }
-    sorted.copy_to(keys)
+    let run = |kernel: &str, blocks, threads, arguments: &[&dyn Argument]| unsafe {
+        gpu.launch(&module.kernel(kernel)?, blocks, threads, arguments)
+    };
+    // The sample: one bucket, sorted by one thread block.
+    let sampling: [&dyn Argument; 4] = [&sample, &count, &unsorted, &n];
+    run("take_sample", taken.div_ceil(threads), threads, &sampling)?;
+    run("sort_buckets", 1, threads, &[&sample, &zero, &1, &count])?;
+    // Which thread block has how many keys for which bucket, and where they belong.
+    let counting: [&dyn Argument; 6] = [&counts, &b, &sample, &count, &unsorted, &n];
+    run("count_keys", blocks, threads, &counting)?;
+    run("sum_counts", 1, 1024, &[&counts, &cells])?;
+    let dealing: [&dyn Argument; 7] = [&sorted, &counts, &b, &sample, &count, &unsorted, &n];
+    run("deal_keys", blocks, threads, &dealing)?;
+    // Bucket b begins where its part of the first thread block does.
+    run(
+        "sort_buckets",
+        buckets,
+        threads,
+        &[&sorted, &counts, &stride, &n],
+    )?;
+    Ok(sorted.copy_to(keys)?)
 }

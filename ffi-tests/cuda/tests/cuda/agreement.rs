@@ -79,8 +79,8 @@ fn parts_of_many_pages() {
     }
 }
 
-/// Two neighbours in different leaves whose distances single precision does not tell apart: the
-/// nearer one, at the higher address, is the nearest.
+/// Two neighbours in different leaves, whose distances single precision cannot distinguish. The nearest neighbour must
+/// be the one that is nearer in double precision, although it has the higher address.
 #[test]
 fn the_nearer_of_two_that_are_nearly_as_near() {
     let mut set = set(700, 300, 1e-4);

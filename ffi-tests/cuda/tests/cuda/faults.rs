@@ -1,5 +1,5 @@
-//! A driver that is absent, refuses calls, or fails at any call: the results are right, and one line on stderr says
-//! what happened.
+//! A driver that is absent, refuses calls, or fails at any call: the results are right. If the CPU had to compute them,
+//! one line on stderr says what happened.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;

@@ -46,9 +46,9 @@ fn observer(index: i32, x: [f64; 3], h2: f64) -> Probe {
     }
 }
 
-/// Pairs of addresses that the join of the nearest neighbours compares directly with each other. It joins the results
-/// of 128 threads, each of which has every 128th address. There are pairs for each step of the join, with the lower
-/// address on either side, and in one leaf, in one page and in two pages.
+/// Pairs of addresses whose nearest neighbours one step of the join compares directly. The join reduces the results of
+/// 128 threads, each of which has every 128th address. Each step has pairs with the lower address on either side, and
+/// pairs in one leaf, in one page and in two pages.
 fn rivals() -> Vec<[usize; 2]> {
     let mut taken = [false; 1280];
     let mut pairs = Vec::new();
@@ -117,9 +117,9 @@ fn at_the_exact_radius_nobody_is_a_neighbour() {
     });
 }
 
-/// Two massless sources in different leaves, whose distances differ by less than the error of the pair loop. For the
-/// differences 3e-9 and 1e-16 it is the error of `mixed` and of double precision, which is relative to the distance.
-/// For the difference 1e-5 of close sources it is the error of `single` and `mixed`, which is relative to the
+/// Each i-particle has two massless sources in different leaves. Their distances from it differ by less than the error
+/// of the pair loop. For differences up to 3e-9 (`mixed`) and 1e-16 (double precision) this error is relative to the
+/// distance. For differences up to 1e-5, of close sources, the error of `single` and `mixed` is relative to the
 /// coordinates.
 #[test]
 fn the_pair_loop_may_err_about_who_is_nearer() {

@@ -1,4 +1,5 @@
-//! Blocks in parts of 48 i-particles waste a GPU's time on launches: a line says so, once.
+//! A client that sends blocks in parts of 48 i-particles wastes a GPU's time on launches. One line on stderr says so,
+//! and which `KIRIN_NPIPES` saves it.
 
 use std::ffi::OsStr;
 

@@ -12,7 +12,7 @@ use crate::steps::{DriverCall, WIDE, last_step, steps};
 /// has ended. The way to the device and back takes `ROUND_TRIP`.
 const OPERATION: f64 = 3.9;
 const ROUND_TRIP: f64 = 5.4;
-/// `CLOCKS` is the clock rate per microsecond. `ADVANCE` is the number of clocks that a prediction takes. In a
+/// `CLOCKS` is the number of clocks in a microsecond, `ADVANCE` the number of clocks that a prediction takes. In a
 /// prediction each multiprocessor has at most one thread block of 512 j-particles, which waits for memory a few times.
 const CLOCKS: f64 = 1980.0;
 const ADVANCE: f64 = 8000.0;

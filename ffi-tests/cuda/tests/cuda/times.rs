@@ -1,4 +1,5 @@
-//! Steps at changing times, for which the list of all pages stays on the device.
+//! Steps at changing times. At each new time the device predicts every page, from a list of all pages that stays on the
+//! device.
 
 use ffi_tests::compiler::{Link, compile};
 

@@ -64,9 +64,9 @@ fn eight_clusters_in_eight_threads_take_eight_devices() {
     assert_eq!(err, "");
 }
 
-/// If another process has a device for itself, a process takes the next device and writes nothing. If all devices are
-/// taken, the CPU computes. A line on stderr says so if the CPU computes, if the device fails otherwise, or if the user
-/// asked for that device.
+/// If a device cannot be opened, the process takes the next one. If none is left, or only this device was asked for,
+/// the CPU computes. One line on stderr says what happened. There is no line if another process merely has the device
+/// for itself, the user did not ask for it, and another device is free.
 #[test]
 fn the_next_device_computes_where_one_cannot_be_opened() {
     for (code, named, expected, says) in [

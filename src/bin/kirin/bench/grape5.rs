@@ -2,7 +2,8 @@
 
 use kirin::client::Grape5;
 
-use super::measure::{BLOCKS, Case, Measurement, Sample, Size, Walk, repeat};
+use super::measure::{BLOCKS, Case, Measurement, Sample, Size, Walk, beside, repeat};
+use crate::candidate::MeasuredInterface;
 use crate::model::{self, Vec3};
 
 /// The cluster that samples are taken from.
@@ -39,7 +40,7 @@ impl Bench5 {
                 units: 1.0,
             });
         }
-        if what.case != Case::Force {
+        if !Case::of(MeasuredInterface::Grape5).contains(&what.case) {
             return Err("GRAPE-5 has no such call".to_owned());
         }
         let size = match what.ni {
@@ -47,10 +48,14 @@ impl Bench5 {
             Size::Full => n,
         };
         let mut walk = Walk::new(n);
-        let mut block = || walk.by_ref().take(size).map(|a| self.x[a]).collect();
+        let place = |a: usize| match what.case {
+            Case::Close => beside(self.x[a]),
+            _ => self.x[a],
+        };
+        let mut block = || walk.by_ref().take(size).map(place).collect();
         let mut blocks: Vec<Vec<Vec3>> = (0..BLOCKS).map(|_| block()).collect();
         let (mut acc, mut pot) = (vec![[0.0; 3]; size], vec![0.0; size]);
-        grape.set_eps_to_all(what.eps2.sqrt());
+        grape.set_eps_to_all(what.eps2().sqrt());
         let mut turn = 0;
         let seconds = repeat(what, || {
             grape.forces_on(&mut blocks[turn], &mut acc, &mut pot);

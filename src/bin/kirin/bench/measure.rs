@@ -11,7 +11,7 @@ use kirin_report::machine::process_seconds;
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::MeasuredInterface;
-use crate::model::{self, Random};
+use crate::model::{self, Random, Vec3};
 use crate::worker::CLUSTER;
 
 /// What is measured.
@@ -20,6 +20,11 @@ use crate::worker::CLUSTER;
 pub enum Case {
     /// firsthalf and lasthalf, at one time
     Force,
+    /// The same without softening, of GRAPE-5
+    Unsoftened,
+    /// The same without softening, each i-particle at 1e-9 of its distance beside a j-particle. Single precision cannot
+    /// resolve such a pair: kirin sums the pairs around it again in double precision
+    Close,
     /// firsthalf and lasthalf2, at one time
     Nearest,
     /// set_ti, firsthalf and lasthalf: each block has a new time
@@ -40,6 +45,7 @@ impl Case {
     /// Every case of GRAPE-6.
     const ALL: &[Self] = &[
         Self::Force,
+        Self::Close,
         Self::Nearest,
         Self::Predict,
         Self::Step,
@@ -51,7 +57,7 @@ impl Case {
     pub fn of(interface: MeasuredInterface) -> &'static [Self] {
         match interface {
             MeasuredInterface::Grape6 => Self::ALL,
-            MeasuredInterface::Grape5 => &[Self::Force, Self::Load],
+            MeasuredInterface::Grape5 => &[Self::Force, Self::Unsoftened, Self::Close, Self::Load],
             MeasuredInterface::Nbody6 => &[
                 Self::Force,
                 Self::Potential,
@@ -71,7 +77,12 @@ impl Case {
     /// beside the forces, so its cost is not measured there.
     pub fn wants(self, ni: Size) -> bool {
         match self {
-            Self::Force | Self::Nearest | Self::Potential | Self::Irregular => true,
+            Self::Force
+            | Self::Unsoftened
+            | Self::Close
+            | Self::Nearest
+            | Self::Potential
+            | Self::Irregular => true,
             Self::Predict | Self::Step => ni != Size::Full,
             Self::Load | Self::Update => false,
         }
@@ -123,7 +134,20 @@ pub struct Measurement {
     pub processor_time: bool,
 }
 
+/// A position very close to `x`.
+pub(super) fn beside(x: Vec3) -> Vec3 {
+    x.map(|c| c * (1.0 + 1e-9))
+}
+
 impl Measurement {
+    /// The square of the softening length of the case.
+    pub fn eps2(&self) -> f64 {
+        match self.case {
+            Case::Unsoftened | Case::Close => 0.0,
+            _ => self.eps2,
+        }
+    }
+
     /// Reads the clock by which operations are timed.
     fn now(&self, begin: Instant) -> f64 {
         match self.processor_time {
@@ -191,7 +215,7 @@ impl Bench {
         if n == 0 {
             return Err("no cluster is loaded".to_owned());
         }
-        if !Case::ALL.contains(&what.case) {
+        if !Case::of(MeasuredInterface::Grape6).contains(&what.case) {
             return Err("GRAPE-6 has no such call".to_owned());
         }
         let size = match what.ni {
@@ -201,13 +225,16 @@ impl Bench {
         };
         let mut walk = Walk::new(n);
         let mut requests: Vec<Request> = (0..BLOCKS)
-            .map(|_| self.request(walk.by_ref().take(size).collect(), grape.npipes()))
+            .map(|_| {
+                let addresses = walk.by_ref().take(size).collect();
+                self.request(what.case, addresses, grape.npipes())
+            })
             .collect();
         if what.case == Case::Nearest {
             let first = &mut requests[0].calls[0];
-            grape.firsthalf(CLUSTER, n, first, what.eps2);
-            if grape.lasthalf2(CLUSTER, n, first, what.eps2).is_none() {
-                grape.lasthalf(CLUSTER, n, first, what.eps2);
+            grape.firsthalf(CLUSTER, n, first, what.eps2());
+            if grape.lasthalf2(CLUSTER, n, first, what.eps2()).is_none() {
+                grape.lasthalf(CLUSTER, n, first, what.eps2());
                 return Err("it has no g6calc_lasthalf2_".to_owned());
             }
         }
@@ -224,7 +251,7 @@ impl Bench {
     }
 
     /// The block of the stars at `addresses`.
-    fn request(&self, addresses: Vec<usize>, npipes: usize) -> Request {
+    fn request(&self, case: Case, addresses: Vec<usize>, npipes: usize) -> Request {
         let calls = addresses
             .chunks(npipes)
             .map(|some| {
@@ -233,6 +260,9 @@ impl Bench {
                 for (k, &a) in some.iter().enumerate() {
                     let (x, v) = model::predict(&self.stars[a], self.ti);
                     (block.index[k], block.x[k], block.v[k]) = (model::label(a), x, v);
+                    if case == Case::Close {
+                        (block.index[k], block.x[k]) = (-1, beside(x));
+                    }
                 }
                 block
             })
@@ -252,11 +282,11 @@ impl Bench {
                 grape.set_ti(CLUSTER, self.ti);
             }
             for block in calls {
-                grape.firsthalf(CLUSTER, n, block, what.eps2);
+                grape.firsthalf(CLUSTER, n, block, what.eps2());
                 if what.case == Case::Nearest {
-                    grape.lasthalf2(CLUSTER, n, block, what.eps2);
+                    grape.lasthalf2(CLUSTER, n, block, what.eps2());
                 } else {
-                    grape.lasthalf(CLUSTER, n, block, what.eps2);
+                    grape.lasthalf(CLUSTER, n, block, what.eps2());
                 }
             }
             if what.case == Case::Step {
@@ -292,15 +322,15 @@ impl Bench {
         let (mut spent, mut rounds) = (0.0, 0.0);
         while rounds == 0.0 || begin.elapsed().as_secs_f64() < what.seconds {
             // One j-particle: the force itself costs next to nothing.
-            grape.firsthalf(CLUSTER, 1, block, what.eps2);
-            grape.lasthalf(CLUSTER, 1, block, what.eps2);
+            grape.firsthalf(CLUSTER, 1, block, what.eps2());
+            grape.lasthalf(CLUSTER, 1, block, what.eps2());
             let start = what.now(begin);
             for address in addresses.by_ref().take(WRITES) {
                 self.write(grape, address);
             }
-            grape.firsthalf(CLUSTER, 1, block, what.eps2);
+            grape.firsthalf(CLUSTER, 1, block, what.eps2());
             spent += what.now(begin) - start;
-            grape.lasthalf(CLUSTER, 1, block, what.eps2);
+            grape.lasthalf(CLUSTER, 1, block, what.eps2());
             rounds += 1.0;
         }
         spent / (rounds * WRITES as f64)

@@ -93,6 +93,8 @@ fn row(document: &Document, cell: &Row) -> Vec<String> {
 fn describe(case: Case) -> &'static str {
     match case {
         Case::Force => "force",
+        Case::Unsoftened => "force, no softening",
+        Case::Close => "force, close pairs",
         Case::Nearest => "force, nearest neighbour",
         Case::Predict => "set_ti, force",
         Case::Step => "set_ti, force, update",

@@ -1,5 +1,6 @@
 //! A target in the units and the precision of a tile, and bounds for its rounding errors. If the distance of a source
-//! is within these bounds of the neighbour radius, a pair loop cannot decide whether it is a neighbour.
+//! differs from the neighbour radius by less than these bounds, a pair loop cannot decide whether the source is a
+//! neighbour.
 
 use super::super::simd::{Real, leading};
 use super::tile::Tile;
@@ -13,10 +14,10 @@ use crate::sources::jmemory::PageArray;
 /// is h2 + 2 e sqrt(h2) + e^2. For any t, 2 e sqrt(h2) <= t h2 + e^2 / t; t is 1 / 4096. Rounding relative to s adds
 /// another t.
 ///
-/// If no particle moves far in dtr, the loop computes |r|^2 + 2 dtr (r.v) in place of |r + dtr v|^2. This is a little
-/// less, and takes one operation instead of six. So the loop may count sources as neighbours whose r is up to
-/// `sqrt(h2) + 2 w`, where w is the longest way of a particle in dtr. The same argument as above then gives 2 t h2 and
-/// `ON_THE_WAY` w^2.
+/// If no particle moves far in dtr, the loop computes |r|^2 + 2 dtr (r.v) in place of |r + dtr v|^2: one operation
+/// instead of six. The result is less by dtr^2 v^2. So the loop may count sources as neighbours whose r is up to
+/// `sqrt(h2) + 2 w`, where w is the greatest distance that a source moves in dtr, relative to the target. The argument
+/// above then gives 2 t h2 and `ON_THE_WAY` w^2.
 const DOUBT: f64 = 1.0 / 512.0;
 const ABSOLUTE: f64 = 4200.0;
 const ON_THE_WAY: f64 = 1.0 / 128.0;

@@ -87,9 +87,9 @@ pub const SERIES_MASS: f64 = f64::from_bits(633 << (f64::MANTISSA_DIGITS - 1));
 
 /// The eps^2 for loops with [`Simd::SERIES`]: [`SERIES_FROM`] if it is less, so that no r^2 + eps^2 is below that.
 ///
-/// The sum changes where r^2 is below 2^-946. There m / r^3 overflows for every mass of at least [`SERIES_MASS`], with
-/// this softening or without, and the leaf is summed again. Roots of negative numbers would not be NaN, so a negative
-/// eps^2 becomes NaN.
+/// This changes r^2 + eps^2 only where r^2 is below 2^-946. There m / r^3 overflows for every mass of at least
+/// [`SERIES_MASS`], with this softening or without, and the leaf is summed again. A series of a negative number would
+/// not be NaN, as its root is, so a negative eps^2 becomes NaN.
 #[inline(always)]
 pub fn series_softening(eps2: f64) -> f64 {
     match eps2 {
@@ -158,8 +158,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
     /// A rough 1 / sqrt(x).
     fn estimate(self, x: Self::V) -> Self::V;
-    /// A Newton step for 1 / sqrt(x), which doubles the correct digits of y. (y (3 - x y^2) / 2 would take one operation
-    /// less, but round more often.)
+    /// A Newton step for 1 / sqrt(x), which doubles the correct digits of y. (y (3 - x y^2), twice the root, takes one
+    /// operation less but is rounded once more.)
     // aarch64 has an instruction for it.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     #[inline(always)]

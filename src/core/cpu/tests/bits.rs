@@ -1,6 +1,7 @@
 //! The same bits, however the work is divided and ordered.
 
 use super::*;
+use crate::sources::jmemory::{AtRest, SourceKind};
 
 #[test]
 fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
@@ -185,6 +186,112 @@ fn leaves_without_a_mass_add_zeros() {
             let done = backend.finish(&memory, &block, false, &mut found);
             done.expect("the CPU computes any block");
             assert!(found.forces[3].acc[1].is_nan(), "{name}");
+        }
+    }
+}
+
+/// Addresses of a block whose last page has further particles.
+const NJ: usize = PAGE + 83;
+
+/// Stars for the addresses of a block: usual ones, ones of a tiny scale, or masses of both signs.
+fn stars_below_nj(kind: usize) -> Vec<JParticle> {
+    let (_, mut stars) = cluster(NJ as i32, 1.0);
+    for (k, star) in stars.iter_mut().enumerate() {
+        match kind {
+            0 => {}
+            1 => {
+                let vectors = [&mut star.x, &mut star.v, &mut star.aby2];
+                for vector in vectors
+                    .into_iter()
+                    .chain([&mut star.a1by6, &mut star.a2by18])
+                {
+                    *vector = vector.map(|c| c * 1e-14);
+                }
+            }
+            _ => star.mass *= [1.0, -1.0][k % 2],
+        }
+    }
+    stars
+}
+
+/// A star for an address from `nj` on, that differs from one below.
+fn strange(kind: usize, like: &JParticle) -> JParticle {
+    let mut star = JParticle {
+        index: 5000,
+        ..*like
+    };
+    match kind {
+        0 => star.mass = -3.0,
+        1 => star.mass *= 1e-130,
+        2 => star.mass = 1e30,
+        3 => star.v = [1e32; 3],
+        4 => star.x = [1e20, -1e19, 0.0],
+        5 => star.x = [1e6, -1.0, 0.0],
+        6 => star.x = star.x.map(|x| x * (1.0 + 1e-9)),
+        7 => star.x = [1e60; 3],
+        8 => star.mass = 1e60,
+        9 => (star.mass, star.x) = (f64::NAN, [f64::NAN; 3]),
+        _ => star.x = star.x.map(|x| x * 1e-25),
+    }
+    star
+}
+
+fn stored(kind: SourceKind, stars: &[JParticle]) -> JMemory {
+    let mut memory = JMemory::of(kind);
+    match kind {
+        SourceKind::Moving => (0..)
+            .zip(stars)
+            .for_each(|(address, star)| memory.write(address, star).unwrap()),
+        _ => memory
+            .fill(0, stars.len(), |k, _| AtRest {
+                mass: stars[k].mass,
+                x: stars[k].x,
+                eps2: if k < NJ { 1e-4 } else { 1e25 },
+            })
+            .unwrap(),
+    }
+    memory
+}
+
+#[test]
+fn what_is_beyond_nj_changes_no_bit() {
+    let all = PRECISIONS.into_iter().chain([Precision::Reduced]);
+    for (base, eps2) in [(0, 0.0), (1, 0.0), (2, 1e-4)] {
+        let stars = stars_below_nj(base);
+        let block = ForceRequest {
+            nj: NJ,
+            ti: 0.01,
+            particles: i_particles(&stars[NJ - 20..], eps2),
+        };
+        for kind in [SourceKind::Moving, SourceKind::AtRest, SourceKind::Softened] {
+            let alone = stored(kind, &stars);
+            let expected: Vec<Vec<Results>> = all
+                .clone()
+                .map(|precision| {
+                    let backends = backends(precision, 1).into_iter();
+                    backends
+                        .map(|(_, mut one)| results(&mut *one, &alone, &block))
+                        .collect()
+                })
+                .collect();
+            for beyond in 0..=10 {
+                let others = (0..20).map(|k| strange(beyond, &stars[NJ - 20 + k]));
+                let more = stored(
+                    kind,
+                    &stars.iter().copied().chain(others).collect::<Vec<_>>(),
+                );
+                for (precision, expected) in all.clone().zip(&expected) {
+                    for ((name, mut backend), expected) in
+                        backends(precision, 1).into_iter().zip(expected)
+                    {
+                        let found = results(&mut *backend, &more, &block);
+                        let what =
+                            format!("{name} {precision} {kind:?}, {base}, eps2 {eps2}, {beyond}");
+                        assert_eq!(found.forces, expected.forces, "{what}");
+                        assert_eq!(found.nearest, expected.nearest, "{what}");
+                    }
+                }
+            }
         }
     }
 }

@@ -4,7 +4,6 @@
 use super::scenes::{Scene, errors, exact, scene};
 use super::*;
 use crate::cpu::resolution::{LeafBounds, Resolution};
-use crate::cpu::simd::SERIES_MASS;
 use crate::sources::jmemory::{AtRest, SourceKind};
 
 fn memory_of(scene: &Scene) -> (JMemory, ForceRequest) {
@@ -325,12 +324,6 @@ fn double_precision_has_every_mass_at_every_distance() {
                     ),
                 };
                 for (name, mut backend) in backends(Precision::Double, 1) {
-                    // Only sets some of whose roots are series look for masses that are so small. (With others the force of such a mass at
-                    // such a distance is too small, if the sources are at rest.)
-                    let is_tiny = mass < SERIES_MASS && size < 1e-145 && !moves;
-                    if name != "avx2" && (is_tiny || size < 1e-150) {
-                        continue;
-                    }
                     let [force] = results(&mut *backend, &memory, &block).forces[..] else {
                         panic!("one force");
                     };

@@ -38,6 +38,43 @@ impl<T: Real> Tile<T> {
         })
     }
 
+    /// [`Tile::predict_in_units`], with the greatest numbers of the slots below `end`.
+    #[inline(always)]
+    pub(super) fn predict_below<S: Simd<T = T>, const SPLIT: bool>(
+        &mut self,
+        s: S,
+        page: &Page,
+        ti: f64,
+        end: usize,
+    ) -> Greatest<T> {
+        let greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
+        match end {
+            PAGE => greatest,
+            _ => self.greatest_below(page, end),
+        }
+    }
+
+    /// The greatest numbers of the slots below `end`; NaN is ignored.
+    #[cold]
+    fn greatest_below(&self, page: &Page, end: usize) -> Greatest<T> {
+        let greatest = |some: &[T], most: f64| {
+            let sizes = some.iter().map(|x| x.to_f64().abs());
+            sizes.fold(most, |most, size| size.max(most))
+        };
+        let mut x = [0.0; GROUPS];
+        for column in &self.x {
+            for (most, group) in x.iter_mut().zip(column[..end].chunks(GROUP)) {
+                *most = greatest(group, *most);
+            }
+        }
+        let moving = self.v.iter().filter(|_| !page.is_at_rest());
+        let v = moving.fold(0.0, |most, column| greatest(&column[..end], most));
+        Greatest {
+            x,
+            v: T::from_f64(v),
+        }
+    }
+
     /// [`Tile::predict_in_units`] for one kind of page. With `SCALE` the numbers are multiplied by the units'
     /// factors. `AT_REST` is for particles that do not move, `SNAP` for particles with the fourth derivative of the
     /// position.

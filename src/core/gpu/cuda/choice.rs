@@ -81,7 +81,11 @@ pub fn open(settings: &Settings, most: usize) -> Result<(Vec<DeviceQueue>, Vec<S
 }
 
 /// The devices that `settings` name; for [`Devices::Auto`] all that can be used, the cluster's own first.
-fn wanted(settings: &Settings) -> Result<Vec<&'static Device>, Absence> {
+///
+/// # Errors
+///
+/// Why there are none.
+pub fn wanted(settings: &Settings) -> Result<Vec<&'static Device>, Absence> {
     let present = devices().map_err(|reason| match reason {
         driver::OF_THE_PARENT => Absence::InProcess(reason.to_owned()),
         _ => Absence::OnMachine(reason.to_owned()),

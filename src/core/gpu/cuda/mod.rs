@@ -11,7 +11,7 @@ mod batches;
 mod choice;
 mod device;
 mod distribution;
-mod driver;
+pub mod driver;
 mod losses;
 mod regular_backend;
 
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use crate::process::settings::Precision;
 
-pub use self::choice::{choose, report_absence, rule};
+pub use self::choice::{Absence, choose, report_absence, rule, wanted};
 pub use self::driver::{Device, devices};
 pub use self::regular_backend::choose as choose_regular;
 pub use crate::gpu::plan::chip::Conditions;

@@ -120,8 +120,9 @@ struct Need {
     arithmetic: f64,
     /// Double-precision instructions a pair, which join the sums of leaves and pages.
     doubles: [f64; 3],
-    /// Fraction of the issue slots that one thread block alone fills: first on multiprocessors with the widest
-    /// pipes of the kernel's precision, then on those with narrower ones.
+    /// The fraction of a multiprocessor's issue slots that one thread block fills if it has the multiprocessor to
+    /// itself. The first array is for multiprocessors with the widest pipes of the kernel's precision, the second for
+    /// those with narrower pipes.
     alone: [[f64; 3]; 2],
     /// Thread blocks for which a multiprocessor has enough registers, at least.
     blocks: [usize; 3],

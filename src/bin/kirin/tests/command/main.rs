@@ -117,8 +117,8 @@ fn bench_measures_every_case_and_writes_them() {
     }
     assert_eq!(json["kind"], "bench");
     assert_eq!(json["libraries"][0]["precision"], "auto");
-    // force and nearest at two sizes, predict and step at one, two ways to write
-    assert_eq!(json["cells"].as_array().map(Vec::len), Some(8));
+    // force, close and nearest at two sizes, predict and step at one, two ways to write
+    assert_eq!(json["cells"].as_array().map(Vec::len), Some(10));
     for figure in column(&json, "cells", 0) {
         let q = |key: &str| figure["seconds"][key].as_f64().expect(key);
         assert!(q("lower") > 0.0 && q("lower") <= q("median") && q("median") <= q("upper"));
@@ -419,8 +419,8 @@ fn libraries_of_grape5_are_measured_and_checked() {
     }
     let (output, json) = of_grape5(&QUICK_BENCH);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    // Forces at two sizes, and the load.
-    assert_eq!(json["cells"].as_array().map(Vec::len), Some(3));
+    // Forces at two sizes: softened, without softening, and of close pairs; and the load.
+    assert_eq!(json["cells"].as_array().map(Vec::len), Some(7));
     for figure in column(&json, "cells", 0) {
         assert!(!figure["ratio"].is_null(), "{figure}");
     }

@@ -18,8 +18,9 @@ const ROOT_THREADS: u32 = 256;
 const BYTES: usize = SAMPLES * size_of::<f32>();
 
 impl DeviceQueue {
-    /// Measures the mean, once for each device of a process. Double precision has no such error, and double-single takes it
-    /// out of each pair.
+    /// Measures the mean error of the approximate reciprocal square roots, once for each device of a process. It does
+    /// so only for the precisions `mixed` and `single`: double precision has no such error, and double-single takes the
+    /// error out of each pair.
     pub(super) fn measure_root(&mut self, current: &Current<'_>) -> Result<()> {
         if matches!(self.precision, Precision::Mixed | Precision::Single) {
             let device = self.device;

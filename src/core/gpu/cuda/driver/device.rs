@@ -182,17 +182,15 @@ impl Device {
     /// # Errors
     ///
     /// The driver cannot compile or load it.
-    pub fn kernel(&self, _: &Current<'_>, module: Module, name: &str) -> Result<Kernel> {
+    pub fn kernel(&self, current: &Current<'_>, module: Module, name: &str) -> Result<Kernel> {
         let mut usage = self.usage.lock();
         if let Some(&kernel) = usage.kernels.get(name) {
             return Ok(kernel);
         }
         let begin = Instant::now();
         let text = module.kernel(name).unwrap_or_default();
-        let loaded = modules::load(&text)?;
         let symbol = CString::new(name).unwrap_or_default();
-        // SAFETY: the module stays loaded; the name ends in a zero byte.
-        let kernel = Kernel(ask!(cuModuleGetFunction(loaded, symbol.as_ptr()))?);
+        let kernel = modules::Loaded::new(current, &text)?.kernel(&symbol)?;
         usage.kernels.insert(name.to_owned(), kernel);
         usage.loading += begin.elapsed();
         Ok(kernel)

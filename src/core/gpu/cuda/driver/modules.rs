@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 
 use cudarc::driver::sys;
 
+use super::Current;
 use super::failure::{Result, ask};
 use crate::gpu::plan::Module;
 use crate::process::settings::Precision;
@@ -57,7 +58,7 @@ impl Module {
 const ENTRY: &str = "\n.visible .entry ";
 
 /// Compiles and loads PTX. A failure carries the compiler's log.
-pub fn load(text: &CStr) -> Result<sys::CUmodule> {
+fn load(text: &CStr) -> Result<sys::CUmodule> {
     use sys::CUjit_option_enum as Option;
     let mut log = [0u8; 1024];
     let mut options = [
@@ -82,6 +83,34 @@ pub fn load(text: &CStr) -> Result<sys::CUmodule> {
         let words: Vec<&str> = said.split_whitespace().collect();
         failure.with_log(words.join(" "))
     })
+}
+
+/// A module in a device's context. It stays loaded until the process ends.
+#[derive(Clone, Copy)]
+pub struct Loaded(sys::CUmodule);
+
+// SAFETY: modules belong to the context, not to a thread.
+unsafe impl Send for Loaded {}
+
+impl Loaded {
+    /// Compiles and loads PTX.
+    ///
+    /// # Errors
+    ///
+    /// The driver cannot compile or load it; with the compiler's log.
+    pub fn new(_: &Current<'_>, text: &CStr) -> Result<Self> {
+        load(text).map(Self)
+    }
+
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    ///
+    /// The module has none.
+    pub fn kernel(self, name: &CStr) -> Result<Kernel> {
+        // SAFETY: the module stays loaded; the name ends in a zero byte.
+        ask!(cuModuleGetFunction(self.0, name.as_ptr())).map(Kernel)
+    }
 }
 
 /// A kernel of a loaded module.

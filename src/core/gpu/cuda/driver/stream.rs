@@ -21,7 +21,9 @@ const SLOW: Duration = Duration::from_secs(5);
 /// `timeout`, if there is one.
 #[derive(Clone, Copy)]
 pub struct WaitLimits {
+    /// The time that the work should take.
     pub planned: Duration,
+    /// What it may take beyond ten times that; `None`: for ever.
     pub timeout: Option<Duration>,
 }
 
@@ -201,7 +203,28 @@ impl Stream {
         args: &A,
     ) -> Result<()> {
         let mut parameters = [std::ptr::from_ref(args).cast_mut().cast::<c_void>()];
-        // SAFETY: one parameter, copied by the call; the rest is passed on.
+        // SAFETY: one parameter; the rest is passed on.
+        unsafe { self.launch_with(kernel, grid, block, &mut parameters) }
+    }
+
+    /// As [`Stream::launch`], for a kernel with several parameters.
+    ///
+    /// # Safety
+    ///
+    /// `parameters` has the address of each parameter that the kernel takes; the call copies them. What they point to is there
+    /// until the kernel is done.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn launch_with(
+        &self,
+        kernel: Kernel,
+        grid: (u32, u32),
+        block: (u32, u32),
+        parameters: &mut [*mut c_void],
+    ) -> Result<()> {
+        // SAFETY: passed on.
         let code = unsafe {
             (driver().cuLaunchKernel)(
                 kernel.0,

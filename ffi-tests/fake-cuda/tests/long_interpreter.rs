@@ -1,4 +1,4 @@
-//! The interpreter of PTX in the fake driver, on small kernels of which most are wrong.
+//! The fake driver's PTX interpreter runs small kernels. Most of them have an error that it must report.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The shim and the fake driver themselves, on small kernels of which some are wrong.
+//! The shim and the fake driver themselves run small kernels. Some of them have an error that must be found.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

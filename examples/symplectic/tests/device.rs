@@ -1,0 +1,274 @@
+//! The galaxy's field on a GPU, here the driver that interprets PTX: each part has the bits that the processor finds, and a GPU
+//! that fails loses nothing.
+
+mod common;
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::PROGRAM;
+use fake_cuda::Run;
+use kirin_kit::Snapshot;
+use kirin_testing::Folder;
+
+/// Stars from the centre to beyond every model, also in the plane and on the axis; in the unit of 10 pc.
+fn stars(folder: &Folder) -> String {
+    let mut text = "kirin-snapshot 1\nn 72\ncolumns mass x y z vx vy vz\n".to_owned();
+    for i in 0..72 {
+        let r = 10.0_f64.powf(-2.5 + 7.5 * f64::from(i) / 71.0);
+        let (sin, cos) = (2.4 * f64::from(i)).sin_cos();
+        let z = [0.3, -0.002, 0.0, 40.0][i as usize % 4];
+        let [x, y] = match i % 9 {
+            8 => [0.0, 0.0],
+            _ => [r * cos, r * sin],
+        };
+        let _ = writeln!(text, "0.01 {x:e} {y:e} {:e} 0 0.01 0", r * z);
+    }
+    let path = folder.file("stars");
+    std::fs::write(&path, text + "end\n").expect("the folder is writable");
+    path
+}
+
+/// A run with the fake driver; nothing where there is no compiler for it.
+fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Run> {
+    let arguments: Vec<&OsStr> = arguments.iter().map(AsRef::as_ref).collect();
+    let driver = fake_cuda::driver()?;
+    Some(fake_cuda::run(
+        driver,
+        Path::new(PROGRAM.path),
+        &arguments,
+        settings,
+    ))
+}
+
+/// Two steps of `stars` in a galaxy.
+fn steps<'a>(stars: &'a str, output: &'a str, galaxy: &[&'a str]) -> Vec<&'a str> {
+    let steps = [
+        "--input", stars, "--output", output, "--dt", "1/64", "--t-end", "1/32",
+    ];
+    [
+        &steps[..],
+        &["--eps", "0.1", "--energy-limit", "none", "--orbit", "rest"],
+        galaxy,
+    ]
+    .concat()
+}
+
+fn end(path: &str) -> Snapshot {
+    Snapshot::load(path.as_ref()).expect("it was written")
+}
+
+const ON_CPU: (&str, &str) = ("KIRIN_BACKEND", "cpu");
+
+/// The field in `galaxy` has the same bits on both, and the program says where it was computed.
+fn alike(galaxy: &[&str], order: &str) {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = Folder::new(&format!("field-{number}"));
+    let (stars, [here, there]) = (
+        stars(&folder),
+        ["here", "there"].map(|name| folder.file(name)),
+    );
+    PROGRAM.succeed(&[&steps(&stars, &here, galaxy)[..], &["--device", "cpu"]].concat());
+    let arguments = [&steps(&stars, &there, galaxy)[..], &["--device", "gpu"]].concat();
+    let Some(run) = run(&arguments, &[ON_CPU, ("FAKE_CUDA_ORDER", order)]) else {
+        return;
+    };
+    assert!(
+        run.success,
+        "{galaxy:?}: {} {:?}",
+        run.err, run.log.complaints
+    );
+    assert_eq!(run.log.complaints, [""; 0], "{galaxy:?}");
+    assert_eq!(run.log.left(), [""; 0], "{galaxy:?}");
+    assert_eq!(run.log.count("kernel:galaxy"), 2, "{galaxy:?}");
+    assert!(run.out.contains("on cuda 0 (Fake 0)"), "{}", run.out);
+    let (here, there) = (end(&here), end(&there));
+    for (a, b) in here.bodies.iter().zip(&there.bodies) {
+        let bits = |body: &kirin_kit::Body| {
+            body.x
+                .iter()
+                .chain(&body.v)
+                .map(|c| c.to_bits())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            bits(a),
+            bits(b),
+            "{galaxy:?}, star {}: {a:?} {b:?}",
+            a.index
+        );
+        assert!(a.v.iter().all(|c| c.is_finite()), "{galaxy:?}: {a:?}");
+    }
+    // The torque, and the energy that the stars gained by a change of the galaxy.
+    let [torque, gain] = ["symplectic.balance", "symplectic.gain"];
+    for key in [torque, gain] {
+        assert_eq!(here.value(key), there.value(key), "{galaxy:?}, {key}");
+    }
+    assert!(here.value(torque).is_some());
+    let changing = ["--growth", "--bar", "plummer:1e9:1.2:20,0,5:0,150,0"];
+    let changes = galaxy.iter().any(|word| changing.contains(word));
+    let gained = here.value(gain).map(|words| !words.starts_with("0 "));
+    assert_eq!(
+        gained,
+        changes.then_some(true),
+        "{galaxy:?}: {:?}",
+        here.value(gain)
+    );
+}
+
+#[test]
+fn models_have_the_bits_of_the_processor() {
+    alike(&["--galaxy", "allen-santillan"], "forward");
+    alike(&["--galaxy", "irrgang"], "reverse");
+    alike(&["--galaxy", "mwpotential2014"], "1");
+    alike(&["--galaxy", "mcmillan2017"], "2");
+}
+
+#[test]
+fn additions_have_the_bits_of_the_processor() {
+    let bar = ["--bar", "1e10,4,1,0.5,-39,28"];
+    let plummer = ["--satellite", "plummer:1e9:1.2:20,0,5:0,150,0"];
+    let hernquist = ["--satellite", "hernquist:1e9:1.2:2,0,5:0,150,0:fixed"];
+    let nfw = ["--satellite", "nfw:1e10:3:0.1,0,0.2:30,150,0"];
+    alike(&["--black-hole", "10"], "forward");
+    let [model, hole] = [["--galaxy", "irrgang"], ["--black-hole", "2"]];
+    alike(
+        &[&model[..], &hole, &["--black-hole-eps", "0.1"], &bar].concat(),
+        "1",
+    );
+    alike(
+        &[&model[..], &plummer, &hernquist, &nfw].concat(),
+        "reverse",
+    );
+    // The energy that stars gain needs the potentials, too. Orbits of satellites take seconds in other models.
+    for name in ["allen-santillan", "mwpotential2014", "mcmillan2017"] {
+        let model = ["--galaxy", name];
+        alike(
+            &[&model[..], &bar, &["--growth", "0.5"], &hernquist].concat(),
+            "forward",
+        );
+    }
+}
+
+/// Close encounters with the black hole take it out of the field.
+#[test]
+fn a_divided_black_hole_has_the_bits_of_the_processor() {
+    let galaxy = [
+        "--galaxy",
+        "allen-santillan",
+        "--black-hole",
+        "3",
+        "--changeover",
+        "0,2",
+    ];
+    alike(&galaxy, "forward");
+}
+
+#[test]
+fn the_field_is_computed_where_the_pairs_are() {
+    let folder = Folder::new("auto");
+    let (stars, output) = (stars(&folder), folder.file("end"));
+    let arguments = steps(&stars, &output, &["--galaxy", "irrgang"]);
+    for (settings, kernels) in [(&[][..], 2), (&[ON_CPU], 0)] {
+        let Some(run) = run(&arguments, settings) else {
+            return;
+        };
+        assert!(run.success, "{run:?}");
+        assert_eq!(run.log.count("kernel:galaxy"), kernels, "{settings:?}");
+        assert_eq!(
+            run.out.contains("on cuda 0 (Fake 0)"),
+            kernels > 0,
+            "{}",
+            run.out
+        );
+        assert_eq!(run.log.complaints, [""; 0], "{settings:?}");
+    }
+    // Of two GPUs the one that is asked for.
+    let settings = [("FAKE_CUDA_DEVICES", "2"), ("KIRIN_DEVICES", "1")];
+    let run = run(&arguments, &settings).expect("a driver");
+    assert!(run.out.contains("on cuda 1 (Fake 1)"), "{}", run.out);
+}
+
+/// At any of its operations: the run goes on with the same bits.
+#[test]
+fn a_gpu_that_fails_loses_nothing() {
+    let folder = Folder::new("lost");
+    let (stars, [here, there]) = (
+        stars(&folder),
+        ["here", "there"].map(|name| folder.file(name)),
+    );
+    let galaxy = ["--galaxy", "irrgang"];
+    PROGRAM.succeed(&[&steps(&stars, &here, &galaxy)[..], &["--device", "cpu"]].concat());
+    let arguments = [&steps(&stars, &there, &galaxy)[..], &["--device", "gpu"]].concat();
+    let failures = [
+        "cuMemcpyHtoDAsync_v2#4:700:device",
+        "cuLaunchKernel:2",
+        "cuLaunchKernel#2:700:device",
+        "cuStreamQuery#2:719:device",
+    ];
+    let failing = failures.map(|failure| ("FAKE_CUDA_FAIL", failure));
+    for setting in failing.into_iter().chain([("FAKE_CUDA_HANG", "2")]) {
+        let settings = [ON_CPU, setting, ("KIRIN_GPU_TIMEOUT", "1")];
+        let Some(run) = run(&arguments, &settings) else {
+            return;
+        };
+        assert!(run.success, "{setting:?}: {run:?}");
+        let told = "the processor goes on with the galaxy, as the GPU failed: cu";
+        assert!(run.err.contains(told), "{setting:?}: {}", run.err);
+        assert!(!run.out.contains("on cuda"), "{}", run.out);
+        assert!(end(&here).bodies == end(&there).bodies, "{setting:?}");
+    }
+}
+
+#[test]
+fn a_gpu_that_cannot_be_used_is_told() {
+    let folder = Folder::new("none");
+    let (stars, output) = (stars(&folder), folder.file("end"));
+    let galaxy = ["--galaxy", "irrgang", "--device", "gpu"];
+    let arguments = steps(&stars, &output, &galaxy);
+    for (setting, why) in [
+        (
+            ("FAKE_CUDA_DEVICES", "0"),
+            "no GPU is visible to this process",
+        ),
+        (
+            ("FAKE_CUDA_CAPABILITY", "5.2"),
+            "its compute capability 5.2 is below 6.0",
+        ),
+        (
+            ("FAKE_CUDA_FAIL", "cuModuleLoadDataEx:218"),
+            "cuModuleLoadDataEx: ",
+        ),
+        (("FAKE_CUDA_FAIL", "cuMemAlloc_v2#2:2"), "cuMemAlloc_v2: "),
+        (
+            ("KIRIN_DEVICES", "3"),
+            "device 3 is asked for, but there are 1",
+        ),
+    ] {
+        let Some(run) = run(&arguments, &[ON_CPU, setting]) else {
+            return;
+        };
+        assert!(!run.success, "{setting:?}: {run:?}");
+        let told = run.err.contains("symplectic: ") && run.err.contains("--device gpu: ");
+        assert!(told && run.err.contains(why), "{setting:?}: {}", run.err);
+    }
+    let alone = PROGRAM.fail(&["--device", "gpu", "--n", "8"]);
+    assert!(alone.contains("--device gpu needs a --galaxy"), "{alone}");
+    let table = folder.file("table");
+    std::fs::write(
+        &table,
+        "r_kpc mass_solar\n0.1 1e8\n1 1e9\n10 1e10\n100 1e11\n",
+    )
+    .expect("writable");
+    let arguments = steps(&stars, &output, &["--potential", &table, "--device", "gpu"]);
+    let run = run(&arguments, &[ON_CPU]).expect("a driver");
+    assert!(
+        run.err
+            .contains("the potential of a file is computed on the processor"),
+        "{}",
+        run.err
+    );
+}
