@@ -232,7 +232,7 @@ impl<'g> Integrator<'g> {
         };
         let found = self
             .forces
-            .find(state, masses, eps * eps, uncentred, result, work, field);
+            .find(state, masses, (eps * eps, uncentred), result, work, field);
         work.times.field += of_field;
         self.labelled(found)?;
         if let (Some(encounters), Some((x, _))) = (&self.encounters, self.state.in_double()) {

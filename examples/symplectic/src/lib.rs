@@ -7,6 +7,7 @@
 //! * [`scheme`]: tables of coefficients
 //! * [`fixed`], [`phase_space`]: positions and velocities, and the numbers they are kept in
 //! * [`forces`], [`torque`]: the forces of the pairs, and the torque of the galaxy
+//! * [`device`]: the galaxy's field on a GPU
 //! * [`encounter`]: close encounters under the step
 //! * [`settings`], [`integrator`]: the steps
 //! * [`cluster`]: bound stars, tidal radius
