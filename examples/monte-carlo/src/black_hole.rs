@@ -4,10 +4,14 @@
 //! a fixed radius, or the radius within which the hole's tide disrupts the star, R (M / m)^(1/3) for a star of mass m
 //! and radius R (Frank and Rees 1976).
 
-use kirin_kit::settings::choice;
+use kirin_kit::galaxy::Galaxy;
+use kirin_kit::number::number;
+use kirin_kit::quantity::{self, Quantity};
+use kirin_kit::settings::{choice, contradiction};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::options::of_bodies;
 
 /// Which stars a black hole takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -61,6 +65,104 @@ impl BlackHole {
             Law::Capture => self.radius,
             Law::Disruption => self.radius * (mass / mean_mass).powf(0.8) * (hole / mass).cbrt(),
         }
+    }
+}
+
+/// The options of the black hole.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct HoleOptions {
+    /// Put a black hole of this mass at the centre, in units of mass or with units as in 1000Msun. It grows in the model
+    /// before the run begins, slowly enough to leave it in equilibrium
+    #[arg(long, value_name = "M", value_parser = quantity::mass)]
+    #[arg(conflicts_with_all = ["cross_check", "report"])]
+    pub black_hole_mass: Option<Quantity>,
+    /// Let the black hole take every star that comes within this radius, also with units as in 1e-6pc [default: 0, none]
+    #[arg(long, value_name = "R", value_parser = quantity::length, conflicts_with = "tidal_disruption")]
+    pub capture_radius: Option<Quantity>,
+    /// Let the black hole take stars that its tide disrupts: those of the mass m and the radius r within r (M / m)^(1/3).
+    /// R is the radius of a star of mean mass, also with units as in 1Rsun
+    #[arg(long, value_name = "R", value_parser = quantity::length)]
+    pub tidal_disruption: Option<Quantity>,
+    /// Part of a taken star's mass by which the black hole grows; the rest leaves the cluster [default: 1]
+    #[arg(long, value_name = "PART", value_parser = number)]
+    pub accreted_fraction: Option<f64>,
+}
+
+impl HoleOptions {
+    /// The black hole of a new run whose stars have the units of `galaxy`.
+    ///
+    /// # Errors
+    ///
+    /// Options without a hole, or a unit that the stars do not have.
+    pub fn hole(&self, galaxy: &Galaxy) -> Result<Option<BlackHole>, Error> {
+        let Some(mass) = of_bodies(self.black_hole_mass, galaxy)? else {
+            for (given, option) in [
+                (self.capture_radius.is_some(), "--capture-radius"),
+                (self.tidal_disruption.is_some(), "--tidal-disruption"),
+                (self.accreted_fraction.is_some(), "--accreted-fraction"),
+            ] {
+                if given {
+                    let why = format!("{option} goes with --black-hole-mass");
+                    return Err(Error::Refused(why));
+                }
+            }
+            return Ok(None);
+        };
+        let (law, radius) = self.taking(galaxy)?.unwrap_or((Law::Capture, 0.0));
+        Ok(Some(BlackHole {
+            mass,
+            law,
+            radius,
+            accreted: self.accreted_fraction.unwrap_or(1.0),
+        }))
+    }
+
+    /// Which stars the black hole is to take, and the radius of this law.
+    fn taking(&self, galaxy: &Galaxy) -> Result<Option<(Law, f64)>, Error> {
+        let capture = of_bodies(self.capture_radius, galaxy)?;
+        let disruption = of_bodies(self.tidal_disruption, galaxy)?;
+        Ok(capture
+            .map(|radius| (Law::Capture, radius))
+            .or(disruption.map(|radius| (Law::Disruption, radius))))
+    }
+
+    /// Checks that the options, as far as given, are those of the saved run.
+    ///
+    /// # Errors
+    ///
+    /// A contradiction, or a unit that the stars do not have.
+    pub fn check(&self, saved: Option<BlackHole>, galaxy: &Galaxy) -> Result<(), Error> {
+        let none = BlackHole {
+            mass: 0.0,
+            law: Law::Capture,
+            radius: 0.0,
+            accreted: 1.0,
+        };
+        let saved = saved.unwrap_or(none);
+        let of_law = |law: Law| if saved.law == law { saved.radius } else { 0.0 };
+        for (name, given, saved) in [
+            (
+                "black_hole_mass",
+                of_bodies(self.black_hole_mass, galaxy)?,
+                saved.mass,
+            ),
+            (
+                "capture_radius",
+                of_bodies(self.capture_radius, galaxy)?,
+                of_law(Law::Capture),
+            ),
+            (
+                "tidal_disruption",
+                of_bodies(self.tidal_disruption, galaxy)?,
+                of_law(Law::Disruption),
+            ),
+            ("accreted_fraction", self.accreted_fraction, saved.accreted),
+        ] {
+            if given.is_some_and(|value| value != saved) {
+                return Err(Error::Refused(contradiction(name, saved, &[])));
+            }
+        }
+        Ok(())
     }
 }
 

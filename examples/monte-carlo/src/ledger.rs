@@ -100,7 +100,7 @@ impl Escaper {
         if self.taken { self.m } else { 0.0 }
     }
 
-    /// Star `k` of `stars`, whose radius is infinite. `taken` has the labels of the stars that the black hole takes.
+    /// Star `k` of `stars`, whose radius is infinite. `taken` has the labels of the stars that the black hole takes, in order.
     pub fn of(stars: &Stars, k: usize, taken: &[u64]) -> Self {
         Self {
             id: stars.id[k],
@@ -108,7 +108,7 @@ impl Escaper {
             start: stars.start[k],
             v2: stars.vr[k] * stars.vr[k] + stars.vt[k] * stars.vt[k],
             phi: stars.climb[k],
-            taken: taken.contains(&stars.id[k]),
+            taken: taken.binary_search(&stars.id[k]).is_ok(),
         }
     }
 

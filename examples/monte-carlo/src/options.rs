@@ -14,7 +14,7 @@ use kirin_kit::run::{Kept, RunControl, told};
 use kirin_kit::settings::{Given, contradiction};
 use serde::{Deserialize, Serialize};
 
-use crate::black_hole::{BlackHole, Law};
+use crate::black_hole::HoleOptions;
 use crate::checkpoint::TOLD;
 use crate::error::Error;
 use crate::evolution::Evolution;
@@ -97,21 +97,9 @@ pub struct Options {
     /// [default: the edge of a King model]
     #[arg(long, value_name = "R", value_parser = quantity::length)]
     pub tidal_radius: Option<Quantity>,
-    /// Put a black hole of this mass at the centre, in units of mass or with units as in 1000Msun. It grows in the model
-    /// before the run begins, slowly enough to leave it in equilibrium
-    #[arg(long, value_name = "M", value_parser = quantity::mass)]
-    #[arg(conflicts_with_all = ["cross_check", "report"])]
-    pub black_hole_mass: Option<Quantity>,
-    /// Let the black hole take every star that comes within this radius, also with units as in 1e-6pc [default: 0, none]
-    #[arg(long, value_name = "R", value_parser = quantity::length, conflicts_with = "tidal_disruption")]
-    pub capture_radius: Option<Quantity>,
-    /// Let the black hole take stars that its tide disrupts: those of the mass m and the radius r within r (M / m)^(1/3).
-    /// R is the radius of a star of mean mass, also with units as in 1Rsun
-    #[arg(long, value_name = "R", value_parser = quantity::length)]
-    pub tidal_disruption: Option<Quantity>,
-    /// Part of a taken star's mass by which the black hole grows; the rest leaves the cluster [default: 1]
-    #[arg(long, value_name = "PART", value_parser = number)]
-    pub accreted_fraction: Option<f64>,
+    /// The black hole at the centre.
+    #[command(flatten)]
+    pub hole: HoleOptions,
     /// Number of ranks, as threads of this process [default: 1]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
     pub ranks: Option<u16>,
@@ -266,74 +254,6 @@ impl Options {
         }))
     }
 
-    /// The black hole of a new run whose stars have the units of `galaxy`.
-    fn black_hole(&self, galaxy: &Galaxy) -> Result<Option<BlackHole>, Error> {
-        let Some(mass) = of_bodies(self.black_hole_mass, galaxy)? else {
-            for (given, option) in [
-                (self.capture_radius.is_some(), "--capture-radius"),
-                (self.tidal_disruption.is_some(), "--tidal-disruption"),
-                (self.accreted_fraction.is_some(), "--accreted-fraction"),
-            ] {
-                if given {
-                    let why = format!("{option} goes with --black-hole-mass");
-                    return Err(Error::Refused(why));
-                }
-            }
-            return Ok(None);
-        };
-        let (law, radius) = self.taking(galaxy)?.unwrap_or((Law::Capture, 0.0));
-        Ok(Some(BlackHole {
-            mass,
-            law,
-            radius,
-            accreted: self.accreted_fraction.unwrap_or(1.0),
-        }))
-    }
-
-    /// Which stars the black hole is to take, and the radius of this law.
-    fn taking(&self, galaxy: &Galaxy) -> Result<Option<(Law, f64)>, Error> {
-        let capture = of_bodies(self.capture_radius, galaxy)?;
-        let disruption = of_bodies(self.tidal_disruption, galaxy)?;
-        Ok(capture
-            .map(|radius| (Law::Capture, radius))
-            .or(disruption.map(|radius| (Law::Disruption, radius))))
-    }
-
-    /// Checks that the options of the black hole, as far as given, are those of the saved run.
-    fn check_black_hole(&self, saved: Option<BlackHole>, galaxy: &Galaxy) -> Result<(), Error> {
-        let none = BlackHole {
-            mass: 0.0,
-            law: Law::Capture,
-            radius: 0.0,
-            accreted: 1.0,
-        };
-        let saved = saved.unwrap_or(none);
-        let of_law = |law: Law| if saved.law == law { saved.radius } else { 0.0 };
-        for (name, given, saved) in [
-            (
-                "black_hole_mass",
-                of_bodies(self.black_hole_mass, galaxy)?,
-                saved.mass,
-            ),
-            (
-                "capture_radius",
-                of_bodies(self.capture_radius, galaxy)?,
-                of_law(Law::Capture),
-            ),
-            (
-                "tidal_disruption",
-                of_bodies(self.tidal_disruption, galaxy)?,
-                of_law(Law::Disruption),
-            ),
-            ("accreted_fraction", self.accreted_fraction, saved.accreted),
-        ] {
-            if given.is_some_and(|value| value != saved) {
-                return Err(Error::Refused(contradiction(name, saved, &[])));
-            }
-        }
-        Ok(())
-    }
-
     /// The tidal field of a new run with this tidal radius, for a cluster of this mass.
     fn tide(&self, tidal_radius: Option<f64>, mass: f64) -> Result<Option<Tide>, Error> {
         let refuse = |why: &str| Err(Error::Refused(why.to_owned()));
@@ -369,7 +289,7 @@ impl Options {
         let tidal_radius = of_bodies(self.tidal_radius, galaxy)?;
         let stellar_radius = of_bodies(self.stellar_radius, galaxy)?;
         let Some(saved) = saved else {
-            let black_hole = self.black_hole(galaxy)?;
+            let black_hole = self.hole.hole(galaxy)?;
             let mass = 1.0 + black_hole.map_or(0.0, |hole| hole.mass);
             return Ok(Settings {
                 black_hole,
@@ -395,7 +315,7 @@ impl Options {
         }
         let check = self.settings.check(&saved, &[]);
         check.map_err(Error::Refused)?;
-        self.check_black_hole(saved.black_hole, galaxy)?;
+        self.hole.check(saved.black_hole, galaxy)?;
         let radius = saved.tide.map_or(f64::INFINITY, |tide| tide.radius);
         let metallicity = saved
             .evolution

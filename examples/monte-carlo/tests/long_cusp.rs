@@ -38,7 +38,7 @@ fn relaxation_brings_the_cusp_of_bahcall_and_wolf() {
                 radius: 0.0,
                 accreted: 1.0,
             }),
-            theta_max: 0.3,
+            theta_max: 0.6,
             seed,
             ..Settings::default()
         };
@@ -82,7 +82,8 @@ fn relaxation_brings_the_cusp_of_bahcall_and_wolf() {
     }
     let [before, after] = [before, after].map(|counts| slope(&counts));
     println!("slopes {before:.3} at the start, {after:.3} after relaxation");
-    // Two seeds differ by 0.02; at the start the slope is near the -3/2 of slow growth (Young 1980).
+    // Averages over many steps, of which two seeds differ by 0.02. At the start there is one snapshot of each, with about 40 stars in the
+    // inner radius: the standard error is 0.07. Slow growth gives -3/2 (Young 1980).
     assert!((after + 1.75).abs() < 0.06, "{after}");
-    assert!((before + 1.5).abs() < 0.06, "{before}");
+    assert!((before + 1.5).abs() < 0.21, "{before}");
 }

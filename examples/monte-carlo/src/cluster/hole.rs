@@ -39,6 +39,7 @@ impl<C: Communicator> Cluster<C> {
         let stars = self.stars.id.iter().zip(&self.stars.r);
         let gone = stars.filter(|(_, r)| r.is_infinite()).map(|(id, _)| *id);
         self.taken.extend(gone);
+        self.taken.sort_unstable();
         // Whole numbers: exact in any order.
         let mut count = [self.taken.len() as f64];
         if self.world.size() > 1 {

@@ -54,6 +54,9 @@ impl<C: Communicator> Cluster<C> {
             self.world.all_reduce(Operation::Min, &mut least)?;
         }
         let mut step = least[0];
+        if self.settings.black_hole.is_some() {
+            step *= time_step::WITH_HOLE;
+        }
         if self.settings.radius > 0.0 {
             let mean_mass = self.mean_mass();
             let bins = self.partition.bins(self.world.rank());
