@@ -255,7 +255,7 @@ impl Summary {
             );
         }
         if let Some(tide) = self.settings.tide {
-            let now = tide.radius_of(last.mass);
+            let now = last.tidal_radius;
             let words = format!(
                 "{}, {} at the start ({})",
                 self.length(now),
@@ -356,7 +356,7 @@ impl Summary {
             })),
             "tidal_boundary": self.settings.tide.map(|tide| tide.criterion.name()),
             "tidal_radius0": self.settings.tide.map(|tide| tide.radius),
-            "tidal_radius": self.settings.tide.map(|tide| tide.radius_of(self.last.mass)),
+            "tidal_radius": self.settings.tide.map(|_| self.last.tidal_radius),
             "n0": self.start.0,
             "relaxation_time0": self.start.1,
             "ending": self.ending.words(),

@@ -370,6 +370,17 @@ fn a_run_with_a_hole_has_the_same_bits() {
         .parse()
         .unwrap();
     assert!((first - 35.0).abs() < 1e-9, "{first}");
+    // The JSON's tidal radius counts the hole's mass, as the CSV's does.
+    let radius = |name: &str| value[name].as_f64().unwrap();
+    let column = names.iter().position(|n| n.starts_with("tidal_radius"));
+    let rows = csv.lines().skip(1).map(|row| {
+        let cell = row.split(',').nth(column.unwrap()).unwrap();
+        cell.parse::<f64>().unwrap()
+    });
+    let rows: Vec<f64> = rows.collect();
+    let shrunk = rows[rows.len() - 1] / rows[0];
+    let told = radius("tidal_radius") / radius("tidal_radius0");
+    assert!((shrunk - told).abs() < 1e-9, "{shrunk} {told}");
     run(&["--steps", "30", "--ranks", "3", "--output", &half]);
     for (ranks, threads) in [("1", "2"), ("2", "1"), ("4", "1")] {
         let more = ["--ranks", ranks, "--threads", threads, "--output", &rest];
