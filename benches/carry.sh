@@ -28,6 +28,8 @@ pack() {
         cp "target/release/$library.so" "$carry/release/"
         ln -s "$library.so" "$carry/release/$library.so.0"
     done
+    # What the reports name.
+    { git rev-parse --short=8 HEAD || echo unknown; } >"$carry/release/commit"
     pwd >"$carry/tree"
     # `env!("CARGO")` of the tests.
     rustup which cargo >"$carry/cargo-path" 2>/dev/null || command -v cargo >"$carry/cargo-path"

@@ -1,6 +1,7 @@
 //! The machine and the command line of a run, which every report names beside its results.
 
 use std::fmt;
+use std::path::Path;
 
 /// The machine of a run.
 #[derive(Debug, serde::Serialize)]
@@ -130,9 +131,58 @@ pub fn command_line() -> Vec<String> {
         .collect()
 }
 
+/// The commit of the source tree that this program lies in, in words; `None` where there is no such tree. If files
+/// were changed since, the words say so. A program that was carried to another machine has a file `commit` beside it.
+pub fn commit() -> Option<String> {
+    commit_of(std::env::current_exe().ok()?.parent()?)
+}
+
+fn commit_of(folder: &Path) -> Option<String> {
+    if let Ok(carried) = std::fs::read_to_string(folder.join("commit")) {
+        return Some(carried.trim().to_owned());
+    }
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let output = git.arg("-C").arg(folder).args(arguments).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    let commit = git(&["rev-parse", "--short=8", "HEAD"])?;
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
+    Some(match changed.is_empty() {
+        true => commit,
+        false => format!("{commit} and changes that were not committed"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A tree with one commit, then with a change; and a program that was carried away from it.
+    #[test]
+    fn the_commit_is_that_of_the_tree() {
+        let folder = std::env::temp_dir().join(format!("kirin-commit-{}", std::process::id()));
+        let inside = folder.join("target/release");
+        std::fs::create_dir_all(&inside).unwrap();
+        std::fs::write(folder.join("source"), "1").unwrap();
+        let git = |arguments: &str| {
+            let mut git = std::process::Command::new("git");
+            git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+            git.arg("-C").arg(&folder).args(arguments.split(' '));
+            git.output().is_ok_and(|output| output.status.success())
+        };
+        if git("init") && git("add source") && git("commit -m one") {
+            let clean = commit_of(&inside).unwrap();
+            assert!(clean.len() == 8 && u32::from_str_radix(&clean, 16).is_ok());
+            std::fs::write(folder.join("source"), "2").unwrap();
+            let changed = commit_of(&inside).unwrap();
+            assert!(changed.starts_with(&clean) && changed.contains("not committed"));
+        }
+        std::fs::write(inside.join("commit"), "12345678\n").unwrap();
+        assert_eq!(commit_of(&inside).unwrap(), "12345678");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn bodies_without_room_are_refused_with_both_figures() {
