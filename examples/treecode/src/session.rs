@@ -8,9 +8,11 @@ use kirin_kit::body::check_places;
 use kirin_kit::claim::Claim;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::checkpoint::load;
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::diagnostics::Energy;
 use kirin_kit::run::{Integration, Run, conduct};
+use kirin_kit::snapshot::parts::{self, Manifest};
 
 use crate::checkpoint;
 use crate::error::Error;
@@ -28,14 +30,7 @@ pub fn run<C: Communicator>(
     world: C,
     options: &Options,
 ) -> Result<Ended, Box<dyn std::error::Error>> {
-    let snapshot = match &options.control.files.input {
-        Some(path) => {
-            let text = read_file(&world, path)?.map_err(Error::Refused)?;
-            let snapshot = Snapshot::parse(&text);
-            Some(snapshot.map_err(|e| Error::Refused(named(path)(e)))?)
-        }
-        None => None,
-    };
+    let snapshot = input(&world, options)?;
     let mut options = options.clone();
     if let Some(snapshot) = &snapshot {
         let control = options.control.or_told(snapshot);
@@ -43,6 +38,12 @@ pub fn run<C: Communicator>(
     }
     let options = &options;
     let files = &options.control.files;
+    // A run that goes on from parts writes parts.
+    let is_of_parts = |snapshot: &Snapshot| snapshot.value(parts::N).is_some();
+    let in_parts = options.parts || snapshot.as_ref().is_some_and(is_of_parts);
+    if let Some(path) = files.output.as_deref().filter(|_| in_parts) {
+        parts::check_name(path).map_err(Error::Refused)?;
+    }
     let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
     options.check_memory().map_err(Error::Refused)?;
     let grape =
@@ -52,6 +53,7 @@ pub fn run<C: Communicator>(
         false => (Engine::Library(&grape), grape.name()),
     };
     let mut run = begin(world, options, engine, snapshot)?;
+    run.integration.write_in_parts(in_parts);
     let galaxy = run.integration.settings().galaxy;
     let t_end = options.control.t_end(DEFAULT_T_END, Some(&galaxy))?;
     if run.integration.rank().1 > 1 {
@@ -68,6 +70,16 @@ pub fn run<C: Communicator>(
         files.report(|| report.json(), || report.figure())?;
     }
     Ok(summary.ended)
+}
+
+/// The snapshot that the run starts from: the same on all ranks. If its bodies are in parts, it has none.
+fn input<C: Communicator>(world: &C, options: &Options) -> Result<Option<Snapshot>, Error> {
+    let Some(path) = &options.control.files.input else {
+        return Ok(None);
+    };
+    let text = read_file(world, path)?.map_err(Error::Refused)?;
+    let snapshot = Snapshot::parse(&text).map_err(|e| Error::Refused(named(path)(e)))?;
+    Ok(Some(snapshot))
 }
 
 /// What [`conduct`] refuses on one rank: here all ranks have to find it.
@@ -109,7 +121,7 @@ fn begin<'g, C: Communicator>(
     engine: Engine<'g>,
     snapshot: Option<Snapshot>,
 ) -> Result<Run<Integrator<'g, C>>, Box<dyn std::error::Error>> {
-    let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
+    let (Some(path), Some(mut snapshot)) = (&options.control.files.input, snapshot) else {
         let settings = options.settings(None)?;
         settings.validate()?;
         // The first sort divides the bodies among the ranks.
@@ -130,6 +142,16 @@ fn begin<'g, C: Communicator>(
     };
     let settings = options.settings(Some(&snapshot)).map_err(refuse)?;
     settings.validate()?;
-    check_places(&snapshot.bodies, settings.eps).map_err(|why| Error::Refused(named(path)(why)))?;
-    Ok(checkpoint::resume(world, engine, settings, &snapshot).map_err(refuse)?)
+    let named = |why: String| Error::Refused(named(path)(why));
+    let manifest = Manifest::of(&snapshot).map_err(named)?;
+    match &manifest {
+        Some(manifest) => {
+            let (bodies, states) = load(&world, path, manifest)?.map_err(Error::Refused)?;
+            (snapshot.bodies, snapshot.states) = (bodies, Some(states));
+        }
+        None => check_places(&snapshot.bodies, settings.eps).map_err(named)?,
+    }
+    let is_in_parts = manifest.is_some();
+    let run = checkpoint::resume(world, engine, settings, &snapshot, is_in_parts);
+    Ok(run.map_err(refuse)?)
 }

@@ -4,6 +4,7 @@ mod common;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
+use kirin_kit::snapshot::parts::Manifest;
 use kirin_testing::Folder;
 
 #[test]
@@ -209,6 +210,49 @@ fn any_number_of_ranks_has_the_bits_of_one() {
     }
 }
 
+/// Each rank writes its share of the state, and any number of ranks goes on from it with the bits of one.
+#[test]
+fn a_state_in_parts_goes_on_with_the_bits_of_one_rank() {
+    let folder = Folder::new("tree-parts");
+    let [one, half, end] = ["one", "half", "end"].map(|name| folder.file(name));
+    let model: Vec<_> = "--model collision --n 700 --n-crit 32".split(' ').collect();
+    let run = |more: &[&str]| PROGRAM.succeed(more);
+    run(&[&model[..], &["--t-end", "0.5", "--output", &one]].concat());
+    let whole = Snapshot::load(one.as_ref()).unwrap();
+    for ranks in 1..=8 {
+        let (ranks, others) = (ranks.to_string(), (9 - ranks).to_string());
+        let first = [
+            "--parts", "--ranks", &ranks, "--t-end", "0.25", "--output", &half, "--force",
+        ];
+        run(&[&model[..], &first].concat());
+        let manifest = Manifest::at(half.as_ref()).unwrap();
+        assert_eq!((manifest.n, manifest.parts.len().to_string()), (700, ranks));
+        // Then on another number of ranks, in place, to the end.
+        run(&["--input", &half, "--ranks", &others, "--t-end", "0.375"]);
+        run(&[
+            "--input", &half, "--ranks", "3", "--t-end", "0.5", "--output", &end,
+        ]);
+        let manifest = Manifest::at(end.as_ref()).unwrap();
+        assert_eq!(manifest.parts.len(), 3, "it keeps to parts");
+        let again = Snapshot::load(end.as_ref()).unwrap();
+        assert!(again.bodies == whole.bodies, "{others} ranks");
+        for path in [&half, &end] {
+            Manifest::at(path.as_ref()).unwrap().remove(path.as_ref());
+            std::fs::remove_file(path).unwrap();
+        }
+        // No state that was replaced has left a file.
+        assert_eq!(std::fs::read_dir(folder.file("")).unwrap().count(), 1);
+    }
+    let run = [
+        "--parts", "--ranks", "2", "--t-end", "0.25", "--output", &half,
+    ];
+    PROGRAM.succeed(&[&model[..], &run].concat());
+    let lost = format!("{half}.0.1");
+    std::fs::remove_file(&lost).unwrap();
+    let said = PROGRAM.fail(&["--input", &half, "--ranks", "3", "--t-end", "0.5"]);
+    assert_eq!(said.matches(&lost).count(), 1, "{said}");
+}
+
 #[test]
 fn the_json_holds_what_ranks_exchange() {
     let run = "--n 2000 --n-crit 64 --t-end 1/8 --ranks 3 --direct-energy";
@@ -339,6 +383,11 @@ fn bad_input_is_refused_before_the_run() {
         (&["--eps", "0.01pc"], "--units"),
         (&["--units", "1000"], "1e4Msun,3pc"),
         (&["--report", "thesis", "--units", "1000,1"], "--units"),
+        (
+            &["--parts", "--output", "a.hdf5"],
+            "a.hdf5: --parts writes a text",
+        ),
+        (&["--report", "thesis", "--parts"], "--parts"),
         (&["--report", "thesis", "--n", "9"], "--n"),
         (&["--report", "thesis", "--n-crit", "9"], "--n-crit"),
         (&["--report", "thesis", "--plot", "a.pdf"], ".svg or .png"),
