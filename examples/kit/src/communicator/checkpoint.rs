@@ -77,6 +77,9 @@ pub fn save<C: Communicator>(
     Ok(outcome)
 }
 
+/// Bodies and their states.
+pub type Share = (Vec<Body>, Vec<State>);
+
 /// Where each rank's share of `n` bodies begins, and the end of the last one: equal shares, in the order of the ranks.
 pub fn shares(n: usize, ranks: usize) -> impl Iterator<Item = usize> {
     (0..=ranks).map(move |rank| n * rank / ranks)
@@ -92,7 +95,7 @@ pub fn load<C: Communicator>(
     world: &C,
     path: &Path,
     manifest: &Manifest,
-) -> Result<std::result::Result<(Vec<Body>, Vec<State>), String>> {
+) -> Result<std::result::Result<Share, String>> {
     let begins: Vec<usize> = shares(manifest.n, world.size()).collect();
     let rank = world.rank();
     let read = manifest.read(path, begins[rank]..begins[rank + 1]);
