@@ -55,7 +55,7 @@ fn run_program(program: &Program) -> Result<(), String> {
             schedule,
             sums,
         } => {
-            // Each thread has an array of forces.
+            // Each thread may have an array of forces.
             check_memory(problem.n as u64, 100 + 16 * *threads as u64)?;
             nbody::run(problem, |particles, plan, output| match sums {
                 Sums::Arrays => {

@@ -83,7 +83,7 @@ pub fn save_in_parts<C: Communicator>(
     )?;
     own.sort_unstable_by_key(|p| p.order);
     let bodies: Vec<Body> = own.iter().map(Particle::body).collect();
-    // A file has room for more than a body: the columns of an integrator whose bodies have times of their own.
+    // The files also have columns for times and forces, which other programs need.
     let state = |p: &Particle| State {
         t: head.time,
         acc: p.acc,

@@ -204,17 +204,16 @@ impl<'g> Forces<'g> {
 
 impl<'g, C: Communicator> Forces<'g, C> {
     /// Forces on the particles of all ranks of `world`. Each rank brings its own `engine`. `work` are the counts of the
-    /// run so far on this rank. If the engine is a library, rank r opens its cluster r.
+    /// run so far on this rank. If the engine is a library, each rank opens clusters
+    /// of its own.
     ///
     /// # Errors
     ///
     /// The library refuses; a rank is lost.
     pub fn of_ranks(world: C, engine: Engine<'g>, work: Counts) -> Result<Self, Error> {
         let ranks = Ranks::new(world);
-        let id =
-            i32::try_from(ranks.world.rank()).expect("MPI counts its ranks in 32-bit integers");
         let sums = match engine {
-            Engine::Library(grape) => Library::open(grape, id).map(Sums::Library),
+            Engine::Library(grape) => Library::open(grape, ranks.world.rank()).map(Sums::Library),
             Engine::Host => Ok(Sums::Host(Host::default())),
         };
         let (sums, opened) = match sums {

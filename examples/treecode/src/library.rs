@@ -46,39 +46,44 @@ struct Lane<'g> {
 }
 
 impl<'g> Library<'g> {
-    /// Opens the library's cluster number `id`, and with a GPU further ones. `id` is the number of the rank, each of
-    /// which has as many clusters.
+    /// Opens the clusters of rank `rank`: those of different ranks in one process have different numbers. With a GPU
+    /// it opens [`IN_TURN`] for each thread, else one.
     ///
     /// # Errors
     ///
-    /// The library refuses.
-    pub fn open(grape: &'g Grape, id: i32) -> Result<Self, Error> {
+    /// The library refuses; there are more clusters than its numbers count.
+    pub fn open(grape: &'g Grape, rank: usize) -> Result<Self, Error> {
         let threads = rayon::current_num_threads();
-        let first = Cluster::open(grape, id)?;
-        let is_on_gpu = grape.is_kirin() && grape.backend(id).starts_with("cuda");
-        if !is_on_gpu {
-            // One thread uses a list while it is in the cache.
-            let lists = match threads {
-                1 => 1,
-                threads => threads * LISTS_PER_THREAD,
-            };
-            return Ok(Self {
-                lanes: vec![Mutex::new(Lane::new(vec![first]))],
-                lists: vec![List::default(); lists],
-                is_on_gpu,
-            });
+        let each = match grape.is_kirin() {
+            true => threads * IN_TURN,
+            false => 1,
+        };
+        let number = |k: usize| {
+            let number = i32::try_from(rank * each + k);
+            number.map_err(|_| Error::Refused("too many ranks and threads".to_owned()))
+        };
+        let first = Cluster::open(grape, number(0)?)?;
+        let mut clusters = vec![first];
+        let is_on_gpu = clusters[0].is_on_gpu();
+        if is_on_gpu {
+            for k in 1..each {
+                clusters.push(Cluster::open(grape, number(k)?)?);
+            }
         }
-        drop(first);
-        let count = threads * IN_TURN;
-        let base = usize::try_from(id).unwrap_or(0) * count;
-        let lane = |thread: usize| {
-            let ids = (0..IN_TURN).map(|k| (base + thread * IN_TURN + k) as i32);
-            let clusters = ids.map(|id| Cluster::open(grape, id));
-            Ok(Mutex::new(Lane::new(clusters.collect::<Result<_, _>>()?)))
+        let mut lanes = Vec::new();
+        while !clusters.is_empty() {
+            let rest = clusters.split_off(clusters.len().min(IN_TURN));
+            lanes.push(Mutex::new(Lane::new(clusters)));
+            clusters = rest;
+        }
+        // One thread uses a list while it is in the cache.
+        let lists = match threads {
+            1 => 1,
+            threads => threads * LISTS_PER_THREAD,
         };
         Ok(Self {
-            lanes: (0..threads).map(lane).collect::<Result<_, Error>>()?,
-            lists: Vec::new(),
+            lanes,
+            lists: vec![List::default(); lists],
             is_on_gpu,
         })
     }
@@ -89,6 +94,10 @@ impl<'g> Library<'g> {
     ///
     /// The library fails.
     pub fn find(&mut self, tree: &Tree, eps2: f64, all: Part<'_>) -> Result<Counts, Error> {
+        // A GPU may be lost in the midst of a run.
+        let first = self.lanes[0].get_mut();
+        let first = &first.unwrap_or_else(PoisonError::into_inner).clusters[0];
+        self.is_on_gpu = self.is_on_gpu && first.is_on_gpu();
         if !self.is_on_gpu {
             return self.find_one_by_one(tree, eps2, all);
         }
@@ -219,6 +228,10 @@ impl<'g> Cluster<'g> {
             nj: 0,
             block: Block::default(),
         })
+    }
+
+    fn is_on_gpu(&self) -> bool {
+        self.grape.is_kirin() && self.grape.backend(self.id).starts_with("cuda")
     }
 
     /// Sends the list of a group with `own` particles.

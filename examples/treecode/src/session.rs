@@ -8,7 +8,7 @@ use kirin_kit::body::check_places;
 use kirin_kit::claim::Claim;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::Communicator;
-use kirin_kit::communicator::checkpoint::load;
+use kirin_kit::communicator::checkpoint::{first_error, load};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::diagnostics::Energy;
 use kirin_kit::run::{Integration, Run, conduct};
@@ -20,6 +20,7 @@ use crate::forces::Engine;
 use crate::integrator::{Integrator, Origin};
 use crate::options::{DEFAULT_T_END, Options};
 use crate::output::Report;
+use crate::settings::Settings;
 
 /// Runs what the options ask for on the ranks of `world`; rank 0 reads and writes all files.
 ///
@@ -114,6 +115,15 @@ fn direct_energy<C: Communicator>(
     Ok(Some(Energy::of(&run.integration.bodies()?, eps * eps)))
 }
 
+/// Refuses to end the softening of a run in parts: no rank sees all bodies, of which two may be at one place.
+fn check_softening(snapshot: &Snapshot, settings: &Settings) -> Result<(), String> {
+    let saved = checkpoint::settings(snapshot).map_err(|e| e.to_string())?;
+    match settings.eps == 0.0 && saved.is_none_or(|saved| saved.eps > 0.0) {
+        true => Err("--eps 0: bodies in parts need the softening that they had".to_owned()),
+        false => Ok(()),
+    }
+}
+
 /// A new run, or one that starts from the input.
 fn begin<'g, C: Communicator>(
     world: C,
@@ -146,8 +156,11 @@ fn begin<'g, C: Communicator>(
     let manifest = Manifest::of(&snapshot).map_err(named)?;
     match &manifest {
         Some(manifest) => {
+            check_softening(&snapshot, &settings).map_err(named)?;
             let (bodies, states) = load(&world, path, manifest)?.map_err(Error::Refused)?;
             (snapshot.bodies, snapshot.states) = (bodies, Some(states));
+            // Each rank sees its own share only.
+            first_error(&world, snapshot.check_one_time())?.map_err(named)?;
         }
         None => check_places(&snapshot.bodies, settings.eps).map_err(named)?,
     }

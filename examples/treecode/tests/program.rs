@@ -4,6 +4,8 @@ mod common;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
+use kirin_kit::communicator::checkpoint::save;
+use kirin_kit::communicator::{Communicator, threads};
 use kirin_kit::snapshot::parts::Manifest;
 use kirin_testing::Folder;
 
@@ -247,6 +249,36 @@ fn a_state_in_parts_goes_on_with_the_bits_of_one_rank() {
         "--parts", "--ranks", "2", "--t-end", "0.25", "--output", &half,
     ];
     PROGRAM.succeed(&[&model[..], &run].concat());
+    let two = ["--ranks", "2", "--t-end", "0.5"];
+    let input = ["--input", &half];
+    let said = PROGRAM.fail(&[&input[..], &two, &["--eps", "0"]].concat());
+    assert_eq!(said.matches("--eps 0").count(), 1, "{said}");
+    // A body of the second part at another time: all ranks find it, and it is told once.
+    let moved = folder.file("moved");
+    let manifest = Manifest::at(half.as_ref()).unwrap();
+    let (bodies, mut states) = manifest.read(half.as_ref(), 0..700).unwrap();
+    states[500].t = 0.125;
+    let head = Snapshot::parse(folder.text("half").as_bytes()).unwrap();
+    let head = Snapshot {
+        run: head
+            .run
+            .into_iter()
+            .filter(|(key, _)| !key.starts_with("parts."))
+            .collect(),
+        ..head
+    };
+    let saved = threads::run(2, |world| {
+        let own = [0..350, 350..700][world.rank()].clone();
+        save(
+            &world,
+            moved.as_ref(),
+            head.clone(),
+            (&bodies[own.clone()], &states[own]),
+        )
+    });
+    assert!(saved.unwrap().iter().all(Result::is_ok));
+    let said = PROGRAM.fail(&[&["--input", &moved][..], &two].concat());
+    assert_eq!(said.matches("times of their own").count(), 1, "{said}");
     let lost = format!("{half}.0.1");
     std::fs::remove_file(&lost).unwrap();
     let said = PROGRAM.fail(&["--input", &half, "--ranks", "3", "--t-end", "0.5"]);

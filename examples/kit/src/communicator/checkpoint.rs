@@ -112,7 +112,11 @@ fn file_name(path: &Path) -> String {
 }
 
 /// On all ranks, the error of the first rank that has one.
-fn first_error<C: Communicator>(
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn first_error<C: Communicator>(
     world: &C,
     mine: std::result::Result<(), String>,
 ) -> Result<std::result::Result<(), String>> {

@@ -1,5 +1,5 @@
 //! The reduced solver with threads and one array of forces (section 7.1.6). Locks keep two threads from changing the force
-//! on one particle at the same time. The results are right, but the locks take longer than the forces:
+//! on one particle at the same time. The results are right, but the chapter finds the locks too slow:
 //! [`reduced_threads`](super::reduced_threads) does without.
 
 use std::sync::{Barrier, Mutex, PoisonError};

@@ -65,7 +65,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// None.
+    /// It has none: those of a library have the same type.
     pub fn find(&mut self, tree: &Tree, eps2: f64, all: Part<'_>) -> Result<Counts, Error> {
         let host = &*self;
         division::on_threads(all, 1, &|part| Ok(host.sum(tree, eps2, part)))

@@ -1,4 +1,4 @@
-//! Forces on a GPU, here the driver that interprets PTX: threads, pipelines and ranks change no bit.
+//! Clusters of the library in turn on a GPU, here the driver that interprets PTX: threads, pipelines and ranks change no bit.
 
 mod common;
 
@@ -15,12 +15,16 @@ use kirin_testing::Folder;
 /// Two steps of a cluster whose groups have lists of a hundred entries.
 const STEPS: &str = "--n 150 --n-crit 24 --theta 0.9 --dt 1/64 --t-end 1/32";
 
+/// The number of a folder.
+fn number() -> usize {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    COUNT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// The run with the fake driver, and where it ended; nothing where there is no compiler for the driver.
 fn on_gpu(more: &str, settings: &[(&str, &str)]) -> Option<(Run, Snapshot)> {
     let driver = fake_cuda::driver()?;
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let folder = Folder::new(&format!("tree-gpu-{number}"));
+    let folder = Folder::new(&format!("tree-gpu-{}", number()));
     let end = folder.file("end");
     let arguments = format!("{STEPS} {more} --output");
     let arguments = arguments.split_whitespace().chain([&*end]);
@@ -52,16 +56,20 @@ fn threads_pipelines_and_ranks_change_no_bit() {
         assert!(end.bodies == expected.bodies, "{more} {settings:?}");
         assert_eq!(run.log.left(), [""; 0], "{more} {settings:?}");
     }
-    // The forces are those of the program itself, but for the precision.
-    let folder = Folder::new("tree-gpu-host");
+    assert_near_host(&expected);
+}
+
+/// The end is that of sums by the program itself, but for the precision.
+fn assert_near_host(end: &Snapshot) {
+    let folder = Folder::new(&format!("tree-host-{}", number()));
     let host = folder.file("host");
     let arguments: Vec<_> = STEPS
         .split(' ')
-        .chain(["--host", "--output", &host])
+        .chain(["--host", "--force", "--output", &host])
         .collect();
     PROGRAM.succeed(&arguments);
     let host = Snapshot::load(host.as_ref()).unwrap();
-    for (a, b) in host.bodies.iter().zip(&expected.bodies) {
+    for (a, b) in host.bodies.iter().zip(&end.bodies) {
         for (a, b) in a.v.iter().zip(b.v) {
             assert!((a - b).abs() < 1e-6, "{a} {b}");
         }
@@ -106,8 +114,11 @@ fn a_gpu_that_is_lost_ends_no_run() {
         ("RAYON_NUM_THREADS", "2"),
         ("FAKE_CUDA_FAIL", "cuLaunchKernel#60:700:device"),
     ];
-    let Some((run, _)) = on_gpu("", &settings) else {
-        return;
-    };
-    assert!(run.err.contains("CPU"), "{}", run.err);
+    for more in ["", "--ranks 2"] {
+        let Some((run, end)) = on_gpu(more, &settings) else {
+            return;
+        };
+        assert!(run.err.contains("CPU"), "{}", run.err);
+        assert_near_host(&end);
+    }
 }
