@@ -265,7 +265,7 @@ impl Summary {
             table.row("tidal radius", words);
         }
         if let Some(hole) = self.settings.black_hole {
-            let [mass, influence] = last.black_hole;
+            let (mass, influence) = (last.black_hole_mass, last.influence_radius);
             table.row(
                 "black hole",
                 format!(
