@@ -250,10 +250,14 @@ mod tests {
         own: 0.25,
     };
 
-    const OWN: [Column; 2] = ["mine", "more"].map(|name| Column {
-        name,
-        dimension: Dimension::Plain,
-    });
+    const OWN: [Column; 2] = [own("mine"), own("more")];
+
+    const fn own(name: &'static str) -> Column {
+        Column {
+            name,
+            dimension: Dimension::Plain,
+        }
+    }
 
     fn records() -> [Record; 2] {
         let bodies = crate::models::plummer(20, 1);
