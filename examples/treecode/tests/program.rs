@@ -278,7 +278,12 @@ fn a_state_in_parts_goes_on_with_the_bits_of_one_rank() {
     });
     assert!(saved.unwrap().iter().all(Result::is_ok));
     let said = PROGRAM.fail(&[&["--input", &moved][..], &two].concat());
-    assert_eq!(said.matches("times of their own").count(), 1, "{said}");
+    assert_eq!(
+        said.matches("rank 1: the bodies are at times of their own")
+            .count(),
+        1,
+        "{said}"
+    );
     let lost = format!("{half}.0.1");
     std::fs::remove_file(&lost).unwrap();
     let said = PROGRAM.fail(&["--input", &half, "--ranks", "3", "--t-end", "0.5"]);
