@@ -5,12 +5,16 @@
 //! axis alone. While this lasts, the stored orbit's energy includes the potential energy of its two stars in that tide. So
 //! the energy of all members is that of the nodes plus those of the inner orbits, and does not jump when the mean motion
 //! begins or ends.
+//!
+//! What is left out: the nodes move as points, so the outer orbit does not feel the quadrupole of an inner binary, nor
+//! the angular momentum that the binary gains or loses. The tide is that of the quadrupole, without octupole. The tide of
+//! stars outside the system is left out, too: the mean motion begins only if it is below [`OUTSIDE`].
 
 use super::Alone;
 use super::chain::Chain;
 use super::kepler::{Orbit, drift};
 use super::multiple::Place;
-use super::pair::{MANY, MEAN};
+use super::pair::{MANY, MEAN, Pull};
 use super::secular::{self, Tensor};
 use super::system::{Error, System};
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
@@ -20,6 +24,10 @@ const STEP: f64 = 0.25;
 
 /// Angle by which the summed tide may turn an inner orbit before it does.
 const ANGLE: f64 = 1e-3;
+
+/// Perturbation of an inner binary by others than the members: below the first number a mean motion may begin, above the
+/// second one it ends. The energy of the binary in their tide, which is not counted, is as large a part of its own.
+const OUTSIDE: [f64; 2] = [1e-7, 1e-6];
 
 /// Rounds in which the energy of an inner orbit in the tide is found.
 const ROUNDS: usize = 4;
@@ -66,12 +74,16 @@ pub(super) struct Link<'a> {
 }
 
 impl Members {
-    /// Moves members of these masses by `dt`, from 0 on.
+    /// Moves members of these masses forwards by `dt`.
     ///
     /// # Errors
     ///
     /// Two members are at one place.
     pub(super) fn advance(&mut self, masses: &[f64], dt: f64) -> Result<(), Error> {
+        debug_assert!(
+            dt >= 0.0 || self.inner.is_empty(),
+            "tides are summed forwards"
+        );
         let mut rest = dt;
         while rest > 0.0 && !self.inner.is_empty() {
             let mut nodes = Nodes::of(masses, self);
@@ -94,18 +106,20 @@ impl Members {
     }
 
     /// Makes inner binaries of those neighbours in the chain that the other members hardly perturb, now and when they are
-    /// closest. `is_alone` tells whether others than the members hardly perturb the two. Returns the new ones.
+    /// closest. `outside` is the perturbation of two members by others than the members, and `tides` are the accelerations
+    /// of the members by these. Returns the new ones.
     pub(super) fn join(
         &mut self,
         masses: &[f64],
-        is_alone: impl Fn(usize, usize) -> bool,
+        tides: &[Pull],
+        outside: impl Fn(usize, usize) -> f64,
     ) -> Vec<[usize; 2]> {
         let mut new = Vec::new();
         let neighbours: Vec<[usize; 2]> =
             self.chain.order.windows(2).map(|k| [k[0], k[1]]).collect();
         for both in neighbours {
             let is_free = !self.inner.as_flattened().iter().any(|k| both.contains(k));
-            if !is_free || masses.len() < 3 || !is_alone(both[0], both[1]) {
+            if !is_free || masses.len() < 3 || outside(both[0], both[1]) >= OUTSIDE[0] {
                 continue;
             }
             let mut joined = self.clone();
@@ -114,13 +128,28 @@ impl Members {
             let Some(p) = nodes.nodes.iter().position(|node| node.stars == both) else {
                 continue;
             };
-            if nodes.is_hardly_perturbed(p) {
+            if nodes.is_hardly_perturbed(p) && nodes.outside(p, tides) < OUTSIDE[0] {
                 nodes.close(p);
                 *self = nodes.members();
                 new.push(both);
             }
         }
         new
+    }
+
+    /// Ends the mean motion of inner binaries that others than the members perturb. `tides` are the accelerations of the
+    /// members by these.
+    pub(super) fn divide(&mut self, masses: &[f64], tides: &[Pull]) {
+        if self.inner.is_empty() {
+            return;
+        }
+        let mut nodes = Nodes::of(masses, self);
+        let is_disturbed = |&p: &usize| nodes.outside(p, tides) > OUTSIDE[1];
+        let disturbed: Vec<usize> = (0..nodes.nodes.len()).filter(is_disturbed).collect();
+        if !disturbed.is_empty() {
+            disturbed.into_iter().for_each(|p| nodes.open(p));
+            *self = nodes.members();
+        }
     }
 }
 
@@ -221,10 +250,8 @@ impl Nodes {
             self.add_tides(step);
             self.system.advance(0.5 * step, &mut Alone)?;
             rest -= step;
-            let inner = (0..self.nodes.len()).filter(|&p| self.nodes[p].orbit.is_some());
-            is_whole = inner
-                .into_iter()
-                .all(|p| self.perturbation(p, at_present) < MEAN[1]);
+            let mut inner = (0..self.nodes.len()).filter(|&p| self.nodes[p].orbit.is_some());
+            is_whole = inner.all(|p| self.is_mean(p));
         }
         for node in &mut self.nodes {
             node.turn();
@@ -233,7 +260,7 @@ impl Nodes {
             }
         }
         for p in 0..self.nodes.len() {
-            if self.nodes[p].orbit.is_some() && self.perturbation(p, at_present) >= MEAN[1] {
+            if self.nodes[p].orbit.is_some() && !self.is_mean(p) {
                 self.open(p);
             }
         }
@@ -297,6 +324,34 @@ impl Nodes {
             .map_or(0.0, |orbit| tides * orbit.apocentre().powi(3) / node.mass)
     }
 
+    /// Whether the mean motion of the inner binary `p` can go on.
+    fn is_mean(&self, p: usize) -> bool {
+        let node = &self.nodes[p];
+        let period = node.elements().map_or(f64::NAN, |orbit| orbit.period());
+        let is_slow = |((x, v), mass): (Place, f64)| {
+            let r = norm(&x);
+            let orbital = (r.powi(3) / (mass + node.mass)).sqrt();
+            MANY[1] * period < orbital.min(r / norm(&v))
+        };
+        self.perturbation(p, at_present) < MEAN[1] && self.others(p).all(is_slow)
+    }
+
+    /// The perturbation of the inner binary `p` by others than the members, whose accelerations of the members are
+    /// `tides`. The two stars of the binary have one acceleration, so it follows from that of the other nodes.
+    fn outside(&self, p: usize, tides: &[Pull]) -> f64 {
+        let node = &self.nodes[p];
+        let Some(orbit) = node.elements() else {
+            return 0.0;
+        };
+        let acceleration = |k: usize| tides[self.nodes[k].stars[0]].0;
+        let others = (0..self.nodes.len()).filter(|q| *q != p);
+        let tides = others.map(|q| {
+            let tide = sub(&acceleration(q), &acceleration(p));
+            norm(&tide) / norm(&self.system.relative(p, q).0)
+        });
+        tides.fold(0.0, f64::max) * orbit.apocentre().powi(3) / node.mass
+    }
+
     /// Whether the two stars of node `p` are bound, and the others perturb them little enough for a mean motion, now and
     /// where they are closest to it.
     fn is_hardly_perturbed(&self, p: usize) -> bool {
@@ -304,9 +359,12 @@ impl Nodes {
             return false;
         };
         let is_slow = |((x, v), mass): (Place, f64)| {
-            let r = closest(&(x, v), mass + self.nodes[p].mass);
-            let scale = (r.powi(3) / (mass + self.nodes[p].mass)).sqrt();
-            MANY[0] * orbit.period() < scale.min(norm(&x) / norm(&v))
+            let both = mass + self.nodes[p].mass;
+            // At the pericentre the time r / v is sqrt(r^3 / ((1 + e) M)).
+            let outer = Orbit::of(&x, &v, both);
+            let r = closest(&(x, v), both);
+            let scale = (r.powi(3) / (both * (1.0 + outer.eccentricity))).sqrt();
+            MANY[0] * orbit.period() < scale
         };
         orbit.is_bound() && self.perturbation(p, closest) < MEAN[0] && self.others(p).all(is_slow)
     }
@@ -375,7 +433,10 @@ impl Node {
 
     /// Makes the orbit larger by this factor.
     fn scale(&mut self, factor: f64) {
-        if let Some(((x, v), _)) = &mut self.orbit {
+        // Two that are not bound, as a checkpoint may claim, stay as they are.
+        if let Some(((x, v), _)) = &mut self.orbit
+            && factor > 0.0
+        {
             *x = x.map(|c| factor * c);
             *v = v.map(|c| c / factor.sqrt());
         }

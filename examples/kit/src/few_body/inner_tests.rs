@@ -126,6 +126,24 @@ fn the_mean_motion_ends_where_a_star_comes_near() {
     assert!(error.abs() < 1e-11 * binding, "{error:e}");
 }
 
+/// Stars outside the system whose tide grows end the mean motion, which begins again when they have gone.
+#[test]
+fn a_tide_from_outside_ends_the_mean_motion() {
+    let mut multiple = planned(&triple(0.006, [-0.3, 0.4, 0.7]));
+    for (tide, count) in [(0.0, 1), (0.1, 1), (10.0, 0), (10.0, 0), (0.0, 1)] {
+        let pull = |place: Place| ([tide * place.0[0], 0.0, 0.0], [0.0; 3]);
+        let pulls: Vec<Pull> = multiple
+            .predict(1e-4)
+            .unwrap()
+            .into_iter()
+            .map(pull)
+            .collect();
+        multiple.advance(1e-4, &pulls).unwrap();
+        multiple.plan();
+        assert_eq!(multiple.inner().len(), count, "{tide}");
+    }
+}
+
 /// A tide that is too strong, or others outside that perturb the two: no mean motion.
 #[test]
 fn only_a_weak_tide_is_taken_in_the_mean() {

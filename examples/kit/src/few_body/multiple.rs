@@ -8,7 +8,7 @@
 //! lose its energy if its stars were stored about the centre.
 //!
 //! A tight binary in a wide orbit around other members would make their motion dear: it moves in the mean ([`inner`]).
-//! Members outside feel the two as one star, and so do the stars of the cluster.
+//! The other members and the stars of the cluster feel the two as one star.
 
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ use super::chain::Chain;
 use super::hierarchy;
 use super::inner::{Members, Nodes};
 use super::kepler::Orbit;
-use super::pair::{MEAN, Pull, longest_kick};
+use super::pair::{Pull, longest_kick};
 use super::system::{Error, System};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
@@ -246,14 +246,15 @@ impl Multiple {
 
     /// Decides after a step which binaries move in the mean from now on.
     pub fn plan(&mut self) {
-        let is_alone = |i, j| self.perturbation(i, j) < MEAN[0];
         let mut members = self.members.clone();
-        for both in members.join(&self.masses, is_alone) {
+        members.divide(&self.masses, &self.tides);
+        let outside = |i, j| self.perturbation(i, j);
+        for both in members.join(&self.masses, &self.tides, outside) {
             let common = mean(&both.map(|k| self.masses[k]), &both.map(|k| self.tides[k]));
             both.iter().for_each(|&k| self.tides[k] = common);
-            *self.flown.borrow_mut() = None;
         }
         self.members = members;
+        *self.flown.borrow_mut() = None;
     }
 
     /// Kicks the members at one end of a step: -1 for its beginning, 1 for its end.
