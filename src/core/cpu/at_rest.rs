@@ -287,7 +287,11 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             least: !self.bounds.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
-        let end = self.particles.len().min(k + TOGETHER);
+        // The first i-particle of a leaf shows whether distances are needed.
+        let end = match k {
+            0 => 1,
+            _ => self.particles.len().min(k + TOGETHER),
+        };
         let mut apart = end;
         if let Some(places) = self.places
             && !self.hashes.is_empty()

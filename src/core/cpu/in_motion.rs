@@ -214,8 +214,8 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
     fn look_ahead(&mut self, k: usize) {
         let shared = self.shared;
         let nearest = shared.nearest || !self.bounds.one_sign || self.leaf.unproved * 4 > k;
-        // The distances are those of one i-particle.
-        let count = match nearest {
+        // The distances are those of one i-particle. The first i-particle of a leaf shows whether they are needed.
+        let count = match nearest || k == 0 {
             true => 1,
             false => leaves::TOGETHER.min(self.particles.len() - k),
         };
