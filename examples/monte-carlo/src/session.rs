@@ -45,7 +45,7 @@ pub enum Ending {
     Steps,
     /// The core has collapsed.
     Collapse,
-    /// The tidal field or the black hole would leave too few stars.
+    /// The next step would leave too few stars.
     Dissolution,
     /// A signal.
     Signal,
