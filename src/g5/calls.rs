@@ -7,8 +7,9 @@ use crate::g5::devices::{self, Memory, Place};
 use kirin_core::error::Result;
 use kirin_core::process::floating;
 use kirin_core::process::settings::{self, Devices};
-use kirin_core::sources::jmemory::AtRest;
+use kirin_core::sources::jmemory::Given;
 use kirin_core::sources::particle::{Force, IParticle};
+use kirin_core::sources::strided::Strided;
 
 /// Pipelines of a GRAPE-5 board: 16, each of which takes turns on six i-particles.
 const PIPELINES: c_int = 96;
@@ -100,19 +101,24 @@ pub unsafe fn set_j_particles(
         mass.map_or(Ok(()), |mass| not_null(mass, "mj"))?;
         eps2.map_or(Ok(()), |eps2| not_null(eps2, "epsj2"))?;
     }
-    let first = count(address, "adr")?;
-    devices::store(place, address, nj, |k, before| {
-        let at = first + k;
-        // SAFETY: k < nj, and the arrays have as many entries from `address` on.
-        unsafe {
-            AtRest {
-                x: x.map_or(before.x, |x| x.add(at).read_unaligned()),
-                mass: mass.map_or(before.mass, |mass| mass.add(at).read_unaligned()),
-                eps2: eps2.map_or(before.eps2, |eps2| eps2.add(at).read_unaligned()),
-            }
-        }
-    })?;
+    count(address, "adr")?;
+    let given = arrays.given();
+    // SAFETY: passed on.
+    unsafe { devices::store(place, address, nj, &given)? };
     Ok(0)
+}
+
+impl JArrays {
+    fn given(self) -> Given {
+        let number = |at: *const f64| Strided::new(at, size_of::<f64>() as isize);
+        let x = self.x.map(|x| {
+            let first = x.cast::<f64>();
+            [0, 1, 2].map(|k| Strided::new(first.wrapping_add(k), size_of::<[f64; 3]>() as isize))
+        });
+        let mut given = Given::new(self.mass.map(number), None).with([x, None, None, None, None]);
+        given.eps2 = self.eps2.map(number);
+        given
+    }
 }
 
 /// Positions and masses.

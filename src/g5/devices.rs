@@ -16,7 +16,7 @@ use kirin_core::error::{Error, Result};
 use kirin_core::process::allocation;
 use kirin_core::process::long_work::LongWork;
 use kirin_core::process::settings::{Devices, Settings};
-use kirin_core::sources::jmemory::{AtRest, SourceKind};
+use kirin_core::sources::jmemory::{Given, SourceKind};
 use kirin_core::sources::particle::{Force, IParticle, JParticle};
 use kirin_core::trace::{self, Event};
 
@@ -215,38 +215,40 @@ pub fn close() {
 /// # Errors
 ///
 /// There are no such addresses, or there is no memory for them. Nothing changes then.
-pub fn store(
-    place: Place,
-    address: i32,
-    count: usize,
-    mut make: impl FnMut(usize, AtRest) -> AtRest,
-) -> Result<()> {
+///
+/// # Safety
+///
+/// The client has numbers for these addresses.
+pub unsafe fn store(place: Place, address: i32, count: usize, given: &Given) -> Result<()> {
     MEMORIES.with(place.id(), |DeviceMemory { cluster, board }| {
-        match traced(place.id()) {
-            Some(id) if trace::active() => cluster.fill(address, count, |k, before| {
-                let particle = make(k, before);
-                record(id, address + k as i32, &particle);
-                particle
-            })?,
-            _ => cluster.fill(address, count, make)?,
-        }
+        // SAFETY: passed on.
+        unsafe { cluster.fill(address, count, given)? };
         board.has_own = true;
+        if let Some(id) = traced(place.id()).filter(|_| trace::active()) {
+            (address..)
+                .take(count)
+                .for_each(|at| record(id, at, cluster));
+        }
         Ok(())
     })
 }
 
-fn record(id: i32, address: i32, &AtRest { mass, x, .. }: &AtRest) {
-    trace::record(|| Event::JParticle {
-        id,
-        address,
-        dt: 0.0,
-        mass_position: true,
-        particle: JParticle {
-            mass,
-            x,
-            ..JParticle::default()
-        },
-    });
+/// Records the particle that was stored at an address.
+fn record(id: i32, address: i32, cluster: &Cluster) {
+    let stored = cluster.stored(address as usize);
+    if let Some((JParticle { mass, x, .. }, _)) = stored {
+        trace::record(|| Event::JParticle {
+            id,
+            address,
+            dt: 0.0,
+            mass_position: true,
+            particle: JParticle {
+                mass,
+                x,
+                ..JParticle::default()
+            },
+        });
+    }
 }
 
 /// What the memories of a device share.

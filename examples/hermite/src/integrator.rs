@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use kirin::client::{Block, Grape};
 use kirin_kit::bound::BoundPart;
+use kirin_kit::columns::Column;
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::Integration;
@@ -18,13 +19,13 @@ use kirin_kit::{Body, Snapshot};
 use crate::checkpoint;
 use crate::counts::Counts;
 use crate::error::Error;
-use crate::motion;
+use crate::motion::Motion;
 use crate::pairs::Pairs;
 use crate::particle;
 use crate::schedule::Schedule;
 use crate::settings::Settings;
 use forces::Place;
-use regularized::Regularized;
+use regularized::{Regularized, Systems};
 
 /// The cluster of the library that is used: GRAPE-6 clients call their first one 0.
 const ID: i32 = 0;
@@ -51,26 +52,6 @@ pub struct Integrator<'g> {
     places: Vec<Place>,
     regularized: Regularized,
 }
-
-/// The columns that a run with regularized systems records: [`motion::COLUMNS`], the number of pairs, the energy within
-/// all systems, and the number of systems of more than two stars.
-const COLUMNS: [&str; 12] = {
-    let [lx, ly, lz, x, y, z, vx, vy, vz] = motion::COLUMNS;
-    [
-        lx,
-        ly,
-        lz,
-        x,
-        y,
-        z,
-        vx,
-        vy,
-        vz,
-        "pairs",
-        "pair_energy",
-        "multiples",
-    ]
-};
 
 /// A particle at the end of its step, and the regularized system whose centre it is.
 type End = (Body, State, Option<Box<Subsystem>>);
@@ -414,18 +395,17 @@ impl Integration for Integrator<'_> {
             .remark(&self.counts, &self.bodies, &self.states, &self.settings)
     }
 
-    fn own_columns(&self) -> &'static [&'static str] {
+    fn own_columns(&self) -> Vec<Column> {
         match self.regularized.limits {
-            Some(_) => &COLUMNS,
-            None => &motion::COLUMNS,
+            Some(_) => [Motion::COLUMNS, Systems::COLUMNS].concat(),
+            None => Motion::COLUMNS.to_vec(),
         }
     }
 
     fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
-        let mut numbers = motion::numbers(bodies, bound);
+        let mut numbers = Motion::of(bodies, bound).numbers();
         if self.regularized.limits.is_some() {
-            let [pairs, multiples] = self.regularized.numbers();
-            numbers.extend([pairs as f64, self.regularized.energy(), multiples as f64]);
+            numbers.extend(self.regularized.record().numbers());
         }
         numbers
     }

@@ -1,13 +1,30 @@
-//! The angular momentum and the centre of mass of a cluster over time, which only `hermite` records.
+//! The angular momentum and the centre of mass of a cluster over time, which only `hermite` and `parallel` record.
 
 use kirin_kit::Body;
 use kirin_kit::bound::BoundPart;
 use kirin_kit::diagnostics::angular_momentum;
+use kirin_kit::vector::Vec3;
 
-/// Angular momentum of everybody about the origin; centre of mass of the bound stars, and its velocity.
-pub const COLUMNS: [&str; 9] = ["lx", "ly", "lz", "x", "y", "z", "vx", "vy", "vz"];
+kirin_kit::record! {
+    /// The motion of a cluster as a whole.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Motion {
+        /// Angular momentum of all stars about the origin.
+        angular_momentum: Vec3 = Plain ["lx", "ly", "lz"],
+        /// Centre of mass of the bound stars.
+        x: Vec3 = Position ["x", "y", "z"],
+        /// Its velocity.
+        v: Vec3 = Velocity ["vx", "vy", "vz"],
+    }
+}
 
-/// A number for each of the [`COLUMNS`].
-pub fn numbers(bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
-    [angular_momentum(bodies), bound.x, bound.v].concat()
+impl Motion {
+    /// Of these bodies, and the bound ones among them.
+    pub fn of(bodies: &[Body], bound: &BoundPart) -> Self {
+        Self {
+            angular_momentum: angular_momentum(bodies),
+            x: bound.x,
+            v: bound.v,
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! Diagnostics over time: the records of a run, and their form in figures, CSV and JSON.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::body::Body;
+use crate::columns::Column;
 use crate::density::Core;
 use crate::diagnostics::lagrangian_radii;
 use crate::galaxy::Units;
@@ -15,30 +17,6 @@ pub const FLOPS_PER_PAIR: f64 = 60.0;
 
 /// Fractions of the mass whose Lagrangian radii are recorded.
 pub const FRACTIONS: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
-
-/// Names of a record's numbers, in the order of [`Record::numbers`].
-pub const COLUMNS: [&str; 20] = [
-    "time",
-    "energy",
-    "energy_error",
-    "own_energy_error",
-    "virial_ratio",
-    "core_radius",
-    "core_density",
-    "bound",
-    "bound_mass",
-    "lagrangian_10",
-    "lagrangian_25",
-    "lagrangian_50",
-    "lagrangian_75",
-    "lagrangian_90",
-    "light_10",
-    "light_50",
-    "light_90",
-    "heavy_10",
-    "heavy_50",
-    "heavy_90",
-];
 
 /// The names of records of which a snapshot does not tell the names.
 const UNNAMED: [&str; 17] = [
@@ -64,35 +42,46 @@ const UNNAMED: [&str; 17] = [
 /// Fractions of a component's mass whose Lagrangian radii are recorded.
 pub const COMPONENT_FRACTIONS: [f64; 3] = [0.1, 0.5, 0.9];
 
-/// What is known of the bodies at one time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// Time.
-    pub t: f64,
-    /// Total energy.
-    pub energy: f64,
-    /// |E - E0| / |E0|.
-    pub energy_error: f64,
-    /// The change of the energy since the start, relative to the cluster's own energy at the start: see
-    /// [`Energy::own_scale`](crate::diagnostics::Energy::own_scale).
-    pub own_energy_error: f64,
-    /// -T/W of the bound bodies: 1/2 in virial equilibrium.
-    pub virial_ratio: f64,
-    /// Core radius after Casertano and Hut.
-    pub core_radius: f64,
-    /// Core density after Casertano and Hut.
-    pub core_density: f64,
-    /// Number of bound bodies.
-    pub bound: f64,
-    /// Their mass.
-    pub bound_mass: f64,
-    /// Lagrangian radii: they hold the [`FRACTIONS`] of the mass of the bound bodies.
-    pub radii: [f64; FRACTIONS.len()],
-    /// If the bound bodies have exactly two different masses: the radii that hold 10, 50 and 90 % of the mass of the
-    /// light ones, and of the heavy ones. Each component's radii are about its own centre of mass.
-    pub components: Option<[[f64; COMPONENT_FRACTIONS.len()]; 2]>,
-    /// What the application records besides: see [`Integration::own_columns`](crate::run::Integration::own_columns).
-    pub own: Vec<f64>,
+/// The Lagrangian radii of one component.
+pub type ComponentRadii = [f64; COMPONENT_FRACTIONS.len()];
+
+crate::record! {
+    /// What is known of the bodies at one time.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Record {
+        /// Time.
+        t: f64 = Time ["time"],
+        /// Total energy.
+        energy: f64 = Plain ["energy"],
+        /// |E - E0| / |E0|.
+        energy_error: f64 = Plain ["energy_error"],
+        /// The change of the energy since the start, relative to the cluster's own energy at the start: see
+        /// [`Energy::own_scale`](crate::diagnostics::Energy::own_scale).
+        own_energy_error: f64 = Plain ["own_energy_error"],
+        /// -T/W of the bound bodies: 1/2 in virial equilibrium.
+        virial_ratio: f64 = Plain ["virial_ratio"],
+        /// Core radius after Casertano and Hut.
+        core_radius: f64 = Length ["core_radius"],
+        /// Core density after Casertano and Hut.
+        core_density: f64 = Density ["core_density"],
+        /// Number of bound bodies.
+        bound: f64 = Plain ["bound"],
+        /// Their mass.
+        bound_mass: f64 = Mass ["bound_mass"],
+        /// Lagrangian radii: they hold the [`FRACTIONS`] of the mass of the bound bodies.
+        radii: [f64; FRACTIONS.len()] = Length [
+            "lagrangian_10", "lagrangian_25", "lagrangian_50", "lagrangian_75", "lagrangian_90",
+        ],
+        /// If the bound bodies have exactly two different masses: the radii that hold the [`COMPONENT_FRACTIONS`] of the
+        /// mass of the light ones, about their own centre of mass.
+        light_radii: Option<ComponentRadii> = Length ["light_10", "light_50", "light_90"],
+        /// The same of the heavy ones.
+        heavy_radii: Option<ComponentRadii> = Length ["heavy_10", "heavy_50", "heavy_90"],
+        ;
+        /// What the application records besides: see [`Integration::own_columns`](crate::run::Integration::own_columns).
+        #[serde(skip)]
+        own: Vec<f64>,
+    }
 }
 
 impl Record {
@@ -102,12 +91,15 @@ impl Record {
         let core = Core::of(bodies);
         let Sight { energy, bound } = sight;
         let radii = bound.radii(&FRACTIONS);
-        let components = light_and_heavy(&bound.members).map(|components| {
-            components.map(|bodies| {
-                let radii = lagrangian_radii(&bodies, &COMPONENT_FRACTIONS);
-                radii.try_into().expect("one radius for each fraction")
-            })
-        });
+        let of_component = |bodies: Vec<Body>| -> ComponentRadii {
+            let radii = lagrangian_radii(&bodies, &COMPONENT_FRACTIONS);
+            radii.try_into().expect("one radius for each fraction")
+        };
+        let components = light_and_heavy(&bound.members);
+        let [light_radii, heavy_radii] = match components {
+            Some(components) => components.map(|bodies| Some(of_component(bodies))),
+            None => [None; 2],
+        };
         Self {
             t,
             energy: energy.total(),
@@ -119,80 +111,37 @@ impl Record {
             bound: bound.count() as f64,
             bound_mass: bound.mass,
             radii: radii.try_into().expect("one radius for each fraction"),
-            components,
+            light_radii,
+            heavy_radii,
             own,
         }
     }
 
-    /// All numbers, for a line of a file. Those that there are not are NaN.
-    pub fn numbers(&self) -> Vec<f64> {
-        let mut numbers = vec![
-            self.t,
-            self.energy,
-            self.energy_error,
-            self.own_energy_error,
-            self.virial_ratio,
-            self.core_radius,
-            self.core_density,
-            self.bound,
-            self.bound_mass,
-        ];
-        numbers.extend(self.radii);
-        let components = self.components.unwrap_or([[f64::NAN; 3]; 2]);
-        numbers.extend(components.as_flattened());
-        numbers.extend(&self.own);
-        numbers
+    /// The [`numbers`](Self::numbers), and behind them the application's own, for a line of a file.
+    pub fn all_numbers(&self) -> Vec<f64> {
+        [&self.numbers(), &self.own[..]].concat()
     }
 
-    /// Reads a record from the [`numbers`](Self::numbers) in a file. `names` are the names of the shared numbers; a
+    /// Reads a record from [`all_numbers`](Self::all_numbers) in a file. `names` are the names of the shared numbers; a
     /// file of an earlier version has none. Numbers that the file lacks become NaN. `None` if there are too few.
     pub fn from_numbers(names: Option<&[&str]>, numbers: &[f64]) -> Option<Self> {
         let names = names.unwrap_or(&UNNAMED);
         let (shared, own) = numbers.split_at_checked(names.len())?;
         let number = |name: &str| {
-            let place = names.iter().position(|n| *n == name);
-            place.map_or(f64::NAN, |place| shared[place])
+            let place = names.iter().position(|n| *n == name)?;
+            Some(shared[place])
         };
-        let of = |head: &str, parts: [u32; 3]| parts.map(|part| number(&format!("{head}_{part}")));
-        let components = [of("light", [10, 50, 90]), of("heavy", [10, 50, 90])];
-        Some(Self {
-            t: number("time"),
-            energy: number("energy"),
-            energy_error: number("energy_error"),
-            own_energy_error: number("own_energy_error"),
-            virial_ratio: number("virial_ratio"),
-            core_radius: number("core_radius"),
-            core_density: number("core_density"),
-            bound: number("bound"),
-            bound_mass: number("bound_mass"),
-            radii: FRACTIONS.map(|part| number(&format!("lagrangian_{:.0}", 100.0 * part))),
-            // Zeros stood for nothing once.
-            components: (components[1][2] > 0.0).then_some(components),
-            own: own.to_vec(),
-        })
+        Some(Self::from_columns(number, own.to_vec()))
     }
 }
 
-/// The records for programs, with the names of the application's own numbers. Numbers that are not finite
-/// become null.
-pub fn json(records: &[Record], own_columns: &[&str]) -> Value {
+/// The records for programs, with the application's own numbers by the names of their columns. Numbers that are not
+/// finite become null.
+pub fn json(records: &[Record], own_columns: &[Column]) -> Value {
     let record = |r: &Record| {
-        let mut all = json!({
-            "t": r.t,
-            "energy": r.energy,
-            "energy_error": r.energy_error,
-            "own_energy_error": r.own_energy_error,
-            "virial_ratio": r.virial_ratio,
-            "core_radius": r.core_radius,
-            "core_density": r.core_density,
-            "bound": r.bound,
-            "bound_mass": r.bound_mass,
-            "radii": r.radii,
-            "light_radii": r.components.map(|c| c[0]),
-            "heavy_radii": r.components.map(|c| c[1]),
-        });
-        for (name, value) in own_columns.iter().zip(&r.own) {
-            all[name] = json!(value);
+        let mut all = json!(r);
+        for (column, value) in own_columns.iter().zip(&r.own) {
+            all[column.name] = json!(value);
         }
         all
     };
@@ -251,13 +200,15 @@ pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
     };
     let error = panel(title, "|ΔE / E₀|", Scale::Logarithmic, errors);
     let core = length("core", &|r| r.core_radius);
-    if records.iter().any(|r| r.components.is_some()) {
+    if records.iter().any(|r| r.heavy_radii.is_some()) {
         let mut radii = Vec::new();
-        for (c, component) in ["light", "heavy"].into_iter().enumerate() {
+        let light: fn(&Record) -> _ = |r| r.light_radii;
+        let heavy: fn(&Record) -> _ = |r| r.heavy_radii;
+        for (component, of) in [("light", light), ("heavy", heavy)] {
             for (f, fraction) in COMPONENT_FRACTIONS.iter().enumerate().take(2) {
                 let label = format!("{component} {:.0} %", 100.0 * fraction);
                 radii.push(length(&label, &|r| {
-                    r.components.map_or(f64::NAN, |of| of[c][f])
+                    of(r).map_or(f64::NAN, |radii: ComponentRadii| radii[f])
                 }));
             }
         }
@@ -291,12 +242,22 @@ pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::{Columns, Dimension};
     use kirin_report::plot::Data;
 
     const START: Start = Start {
         energy: -0.5,
         own: 0.25,
     };
+
+    const OWN: [Column; 2] = [own("mine"), own("more")];
+
+    const fn own(name: &'static str) -> Column {
+        Column {
+            name,
+            dimension: Dimension::Plain,
+        }
+    }
 
     fn records() -> [Record; 2] {
         let bodies = crate::models::plummer(20, 1);
@@ -310,14 +271,14 @@ mod tests {
         assert!((records[0].energy_error - 0.5).abs() < 1e-12);
         assert!((records[0].own_energy_error - 1.0).abs() < 1e-12);
         assert!((records[0].virial_ratio - 0.5).abs() < 1e-12);
-        assert_eq!((records[0].bound, records[0].components), (20.0, None));
+        assert_eq!((records[0].bound, records[0].light_radii), (20.0, None));
         let panels = panels(&records, None);
         let Data::Curves(curves) = &panels[2].data else {
             panic!("curves")
         };
         assert_eq!(curves.len(), FRACTIONS.len() + 1);
         assert!(curves.iter().all(|c| c.points.len() == 2));
-        let json = json(&records, &["mine", "more"]);
+        let json = json(&records, &OWN);
         assert_eq!(
             (&json[1]["t"], &json[1]["mine"]),
             (&json!(0.5), &json!(0.5))
@@ -361,7 +322,7 @@ mod tests {
         }
         let sight = Sight::summed(&bodies, 0.0, None);
         let record = Record::of(0.0, &bodies, &sight, &START, Vec::new());
-        let [light, heavy] = record.components.unwrap();
+        let [light, heavy] = [record.light_radii, record.heavy_radii].map(Option::unwrap);
         assert!(heavy[1] < 0.2 * light[1], "{record:?}");
         let panels = panels(&[record], None);
         assert_eq!(panels[1].title, "Core density");
@@ -376,22 +337,23 @@ mod tests {
     fn a_line_of_csv_has_a_number_for_each_column() {
         let records = records();
         let path = std::env::temp_dir().join(format!("kirin-kit-{}.csv", std::process::id()));
-        let columns = [&COLUMNS[..], &["mine", "more"]].concat();
-        let first = records[..1].iter().map(Record::numbers);
-        let mut csv = crate::csv::Csv::create(&path, &columns, first).unwrap();
-        csv.write(&records[1].numbers()).unwrap();
+        let columns = Columns::new(&[Record::COLUMNS, &OWN].concat(), None);
+        let first = records[..1].iter().map(Record::all_numbers);
+        let mut csv = crate::csv::Csv::create(&path, &columns.names(), first).unwrap();
+        csv.write(&records[1].all_numbers()).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 3);
-        assert_eq!(lines[0].split(',').count(), COLUMNS.len() + 2);
+        assert_eq!(lines[0].split(',').count(), Record::COLUMNS.len() + 2);
         assert!(lines[0].ends_with(",mine,more"));
+        let names = Record::COLUMNS.iter().map(|c| c.name).collect::<Vec<_>>();
         for (line, record) in lines[1..].iter().zip(&records) {
             // Of one kind of stars the radii of light and heavy ones are empty.
             assert_eq!(line.split(',').filter(|x| x.is_empty()).count(), 6);
             let number = |x: &str| x.parse().unwrap_or(f64::NAN);
             let numbers: Vec<f64> = line.split(',').map(number).collect();
-            let again = Record::from_numbers(Some(&COLUMNS), &numbers);
+            let again = Record::from_numbers(Some(&names), &numbers);
             assert_eq!(again.as_ref(), Some(record));
         }
         // Records of the first version have no names, and zeros for nothing.
@@ -402,8 +364,8 @@ mod tests {
             (record.t, record.radii[2], record.own.as_slice()),
             (2.0, 0.7, &[5.0][..])
         );
-        assert!(record.bound.is_nan() && record.components.is_none());
-        let half = COLUMNS.iter().position(|c| *c == "lagrangian_50").unwrap();
+        assert!(record.bound.is_nan() && record.heavy_radii.is_none());
+        let half = names.iter().position(|c| *c == "lagrangian_50").unwrap();
         assert_eq!(records[0].numbers()[half], records[0].radii[2]);
     }
 }

@@ -6,6 +6,7 @@
 //! * [`command`]: options that the commands share, and how a command ends
 //! * [`number`]: numbers on the command line
 //! * [`quantity`]: numbers with units, read and written
+//! * [`columns`]: a record of diagnostics and its columns, declared once
 //! * [`interrupt`]: Ctrl-C, SIGTERM and SIGHUP
 //! * [`settings`]: the settings of a method, declared once: options, lines of the state, JSON
 //! * [`claim`]: the output files of a run, checked and locked before it begins
@@ -31,6 +32,7 @@
 pub mod body;
 pub mod bound;
 pub mod claim;
+pub mod columns;
 pub mod command;
 pub mod communicator;
 pub mod comparison;

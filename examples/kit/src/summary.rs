@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::body::Body;
+use crate::columns::Column;
 use crate::command::Ended;
 use crate::density::Core;
 use crate::galaxy::Units;
@@ -61,8 +62,8 @@ pub struct Summary {
     pub core: Core,
     /// The bodies at the start of this part of the run, and at its end.
     pub views: [View; 2],
-    /// Names of the application's own numbers in the records.
-    own_columns: &'static [&'static str],
+    /// The columns of the application's own numbers in the records.
+    own_columns: Vec<Column>,
 }
 
 impl Summary {
@@ -230,7 +231,7 @@ impl Summary {
             "precision": forces.precision,
             "units": self.units.as_ref().map(Units::json),
             "mass_fractions": FRACTIONS,
-            "records": history::json(&self.log.records, self.own_columns),
+            "records": history::json(&self.log.records, &self.own_columns),
         });
         for more in [json!(settings), own] {
             if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {

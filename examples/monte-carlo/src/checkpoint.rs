@@ -12,7 +12,7 @@
 //! monte-carlo.binaries FORMED ENCOUNTERS ESCAPED BINDING_ESCAPED DISSOLVED PRIMORDIAL_BINDING KINDS      where there are binaries: three-body, primordial or both
 //! monte-carlo.binary LABEL LABEL MASS MASS AXIS ECCENTRICITY           one line for each
 //! monte-carlo.model NAME
-//! monte-carlo.record T ...        one line for each record: see `history::COLUMNS`
+//! monte-carlo.record T ...        one line for each record: see `history::Record::COLUMNS`
 //! monte-carlo.profile T R RHO ... one line for each density profile
 //! monte-carlo.told NAME VALUE     an option of the command line
 //! galaxy.field none MASS LENGTH 0 0                                    the units in solar masses and pc, where they are known

@@ -8,89 +8,64 @@ use crate::cluster::Cluster;
 use crate::diagnostics::{FRACTIONS, components};
 use crate::potential::Potential;
 
-/// Numbers of a record.
-pub const COLUMNS: [&str; 35] = [
-    "t",
-    "time",
-    "steps",
-    "n",
-    "mass",
-    "kinetic",
-    "potential",
-    "escaped_energy",
-    "collision_energy",
-    "energy_error",
-    "relaxation_time",
-    "core_radius",
-    "core_density",
-    "core_stars",
-    "lagrangian_01",
-    "lagrangian_05",
-    "lagrangian_10",
-    "lagrangian_25",
-    "lagrangian_50",
-    "lagrangian_75",
-    "lagrangian_90",
-    "tidal_radius",
-    "binaries",
-    "binary_energy",
-    "light_10",
-    "light_50",
-    "light_90",
-    "heavy_10",
-    "heavy_50",
-    "heavy_90",
-    "evolution_energy",
-    "black_hole_mass",
-    "influence_radius",
-    "stars_taken",
-    "taken_energy",
-];
-
-/// What is known at one time; the numbers of [`COLUMNS`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// Time in initial half-mass relaxation times.
-    pub t: f64,
-    /// Time in N-body units.
-    pub time: f64,
-    /// Number of steps.
-    pub steps: u64,
-    /// Number of stars.
-    pub n: usize,
-    /// Their mass.
-    pub mass: f64,
-    /// Kinetic and potential energy, that of escapers, and what collisions cost.
-    pub energies: [f64; 4],
-    /// |E - E0| / |E0|.
-    pub energy_error: f64,
-    /// Half-mass relaxation time.
-    pub relaxation_time: f64,
-    /// Core radius.
-    pub core_radius: f64,
-    /// Core density.
-    pub core_density: f64,
-    /// Number of stars within the core radius.
-    pub core_stars: usize,
-    /// Lagrangian radii of the [`FRACTIONS`].
-    pub radii: [f64; FRACTIONS.len()],
-    /// Tidal radius; infinite where there is no tidal field.
-    pub tidal_radius: f64,
-    /// Number of binaries.
-    pub binaries: usize,
-    /// Energy of all binaries, those among the escapers included, less that of the binaries at the start.
-    pub binary_energy: f64,
-    /// Radii of light and of heavy stars: see [`components`]. `None` where not exactly two masses occur, and in runs with binaries.
-    pub components: Option<[[f64; 3]; 2]>,
-    /// Energy that stars have taken with them by their evolution.
-    pub evolution_energy: f64,
-    /// Mass of the black hole, and radius within which the stars have this mass; 0 without one.
-    pub black_hole: [f64; 2],
-    /// Number of stars that it has taken.
-    pub taken: u64,
-    /// Energy that it has taken.
-    pub taken_energy: f64,
+kirin_kit::record! {
+    /// What is known at one time.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Record {
+        /// Time in initial half-mass relaxation times.
+        t: f64 = Plain ["t"],
+        /// Time in N-body units.
+        time: f64 = Time ["time"],
+        /// Number of steps.
+        steps: u64 = Plain ["steps"],
+        /// Number of stars.
+        n: usize = Plain ["n"],
+        /// Their mass.
+        mass: f64 = Mass ["mass"],
+        /// Kinetic and potential energy, that of escapers, and what collisions cost.
+        energies: [f64; 4] = Plain ["kinetic", "potential", "escaped_energy", "collision_energy"],
+        /// |E - E0| / |E0|.
+        energy_error: f64 = Plain ["energy_error"],
+        /// Half-mass relaxation time.
+        relaxation_time: f64 = Time ["relaxation_time"],
+        /// Core radius.
+        core_radius: f64 = Length ["core_radius"],
+        /// Core density.
+        core_density: f64 = Density ["core_density"],
+        /// Number of stars within the core radius.
+        core_stars: usize = Plain ["core_stars"],
+        /// Lagrangian radii of the [`FRACTIONS`].
+        radii: [f64; FRACTIONS.len()] = Length [
+            "lagrangian_01", "lagrangian_05", "lagrangian_10", "lagrangian_25", "lagrangian_50", "lagrangian_75",
+            "lagrangian_90",
+        ],
+        /// Tidal radius; infinite where there is no tidal field.
+        tidal_radius: f64 = Length ["tidal_radius"] or f64::INFINITY,
+        /// Number of binaries.
+        binaries: usize = Plain ["binaries"] or 0.0,
+        /// Energy of all binaries, those among the escapers included, less that of the binaries at the start.
+        binary_energy: f64 = Plain ["binary_energy"] or 0.0,
+        /// Radii of light and of heavy stars: see [`components`]. `None` where not exactly two masses occur, and in runs
+        /// with binaries.
+        components: Option<[[f64; 3]; 2]> = Length [
+            "light_10", "light_50", "light_90", "heavy_10", "heavy_50", "heavy_90",
+        ],
+        /// Energy that stars have taken with them by their evolution.
+        evolution_energy: f64 = Plain ["evolution_energy"] or 0.0,
+        /// Mass of the black hole; 0 without one.
+        black_hole_mass: f64 = Mass ["black_hole_mass"] or 0.0,
+        /// Radius within which the stars have the mass of the black hole; 0 without one.
+        influence_radius: f64 = Length ["influence_radius"] or 0.0,
+        /// Number of stars that the black hole has taken.
+        taken: u64 = Plain ["stars_taken"] or 0.0,
+        /// Energy that it has taken.
+        taken_energy: f64 = Plain ["taken_energy"] or 0.0,
+    }
 }
+
+/// Numbers of a record in states of earlier versions: before tidal fields and binaries, before the evolution of stars, and
+/// before black holes.
+const FORMER: [usize; 3] = [21, 30, 31];
 
 impl Record {
     /// Of the cluster now.
@@ -123,7 +98,8 @@ impl Record {
                 false => components(&cluster.masses, &cluster.radii),
             },
             evolution_energy: past.ledger.evolved,
-            black_hole: [past.hole_mass, cluster.influence_radius()],
+            black_hole_mass: past.hole_mass,
+            influence_radius: cluster.influence_radius(),
             taken: past.ledger.taken,
             taken_energy: past.ledger.taken_energy,
         }
@@ -134,110 +110,25 @@ impl Record {
         self.radii[4]
     }
 
-    /// All numbers, for a line of a file.
-    pub fn numbers(&self) -> Vec<f64> {
-        let mut numbers = vec![
-            self.t,
-            self.time,
-            self.steps as f64,
-            self.n as f64,
-            self.mass,
-        ];
-        numbers.extend(self.energies);
-        numbers.extend([self.energy_error, self.relaxation_time]);
-        numbers.extend([self.core_radius, self.core_density, self.core_stars as f64]);
-        numbers.extend(self.radii);
-        numbers.extend([self.tidal_radius, self.binaries as f64, self.binary_energy]);
-        let components = self.components.unwrap_or([[f64::NAN; 3]; 2]);
-        numbers.extend(components.as_flattened());
-        numbers.push(self.evolution_energy);
-        numbers.extend(self.black_hole);
-        numbers.extend([self.taken as f64, self.taken_energy]);
-        numbers
-    }
-
-    /// The record that has these [`numbers`](Self::numbers); `None` where there are too many or too few.
+    /// The record that has these [`numbers`](Self::numbers), of this version or an earlier one; `None` where there are
+    /// too many or too few.
     pub fn of_numbers(numbers: &[f64]) -> Option<Self> {
-        let &[
-            t,
-            time,
-            steps,
-            n,
-            mass,
-            kinetic,
-            potential,
-            escaped,
-            collided,
-            ref rest @ ..,
-        ] = numbers
-        else {
+        let count = numbers.len();
+        if count != Self::COLUMNS.len() && !FORMER.contains(&count) {
             return None;
-        };
-        let &[
-            energy_error,
-            relaxation_time,
-            core_radius,
-            core_density,
-            core_stars,
-            ref rest @ ..,
-        ] = rest
-        else {
-            return None;
-        };
-        let (radii, rest) = rest.split_first_chunk()?;
-        // A run that began before there were tidal fields and binaries has no more.
-        let none = [
-            f64::INFINITY,
-            0.0,
-            0.0,
-            f64::NAN,
-            f64::NAN,
-            f64::NAN,
-            f64::NAN,
-            f64::NAN,
-            f64::NAN,
-        ];
-        let rest = if rest.is_empty() { &none } else { rest };
-        let &[tidal_radius, binaries, binary_energy, ref parts @ ..] = rest else {
-            return None;
-        };
-        let (&[a, b, c, d, e, f], rest) = parts.split_first_chunk()?;
-        // The same of a run that began before stars evolved, and before there were black holes.
-        let [evolution_energy, hole_mass, influence, taken, taken_energy] = match *rest {
-            [] => [0.0; 5],
-            [energy] => [energy, 0.0, 0.0, 0.0, 0.0],
-            _ => rest.try_into().ok()?,
-        };
-        Some(Self {
-            t,
-            time,
-            steps: steps as u64,
-            n: n as usize,
-            mass,
-            energies: [kinetic, potential, escaped, collided],
-            energy_error,
-            relaxation_time,
-            core_radius,
-            core_density,
-            core_stars: core_stars as usize,
-            radii: *radii,
-            tidal_radius,
-            binaries: binaries as usize,
-            binary_energy,
-            components: (!f.is_nan()).then_some([[a, b, c], [d, e, f]]),
-            evolution_energy,
-            black_hole: [hole_mass, influence],
-            taken: taken as u64,
-            taken_energy,
-        })
+        }
+        let place = |name: &str| Self::COLUMNS.iter().position(|column| column.name == name);
+        Some(Self::from_columns(|name| {
+            numbers.get(place(name)?).copied()
+        }))
     }
 
     /// The record as JSON.
     pub fn json(&self) -> Value {
-        let object: Map<String, Value> = COLUMNS
-            .into_iter()
+        let object: Map<String, Value> = Self::COLUMNS
+            .iter()
             .zip(self.numbers())
-            .map(|(name, number)| (name.to_owned(), number.into()))
+            .map(|(column, number)| (column.name.to_owned(), number.into()))
             .collect();
         object.into()
     }
@@ -321,5 +212,45 @@ impl History {
             self.profiles.push(profile);
         }
         self.records.last()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_earlier_versions_are_read_and_no_others() {
+        let numbers: Vec<f64> = (1..=Record::COLUMNS.len()).map(|k| k as f64).collect();
+        let now = Record::of_numbers(&numbers).unwrap();
+        assert_eq!(now.numbers(), numbers);
+        assert_eq!((now.radii[6], now.tidal_radius), (21.0, 22.0));
+        let before = |count: usize| Record::of_numbers(&numbers[..count]).unwrap();
+        let expected = Record {
+            evolution_energy: 0.0,
+            black_hole_mass: 0.0,
+            influence_radius: 0.0,
+            taken: 0,
+            taken_energy: 0.0,
+            ..now
+        };
+        assert_eq!(before(30), expected);
+        let evolved = Record {
+            evolution_energy: 31.0,
+            ..expected.clone()
+        };
+        assert_eq!(before(31), evolved);
+        let first = Record {
+            tidal_radius: f64::INFINITY,
+            binaries: 0,
+            binary_energy: 0.0,
+            components: None,
+            ..expected
+        };
+        assert_eq!(before(21), first);
+        for count in [0, 20, 22, 29, 32, 34] {
+            assert_eq!(Record::of_numbers(&numbers[..count]), None, "{count}");
+        }
+        assert_eq!(Record::of_numbers(&[numbers, vec![0.0]].concat()), None);
     }
 }

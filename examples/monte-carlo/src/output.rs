@@ -265,7 +265,7 @@ impl Summary {
             table.row("tidal radius", words);
         }
         if let Some(hole) = self.settings.black_hole {
-            let [mass, influence] = last.black_hole;
+            let (mass, influence) = (last.black_hole_mass, last.influence_radius);
             let influence = match influence.is_finite() {
                 true => format!("to {}", self.length(influence)),
                 false => "beyond all stars".to_owned(),
@@ -348,11 +348,11 @@ impl Summary {
             })),
             "black_hole": self.settings.black_hole.map(|hole| json!({
                 "mass0": hole.mass,
-                "mass": self.last.black_hole[0],
+                "mass": self.last.black_hole_mass,
                 "law": choice::name(&hole.law),
                 "radius": hole.radius,
                 "accreted_fraction": hole.accreted,
-                "influence_radius": self.last.black_hole[1],
+                "influence_radius": self.last.influence_radius,
                 "taken": self.last.taken,
                 "taken_mass": self.taken_mass,
                 "taken_energy": self.last.taken_energy,

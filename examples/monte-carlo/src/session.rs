@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use kirin_kit::Snapshot;
 use kirin_kit::claim::kept;
+use kirin_kit::columns::Columns;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted, Operation};
@@ -14,14 +15,13 @@ use kirin_kit::files::Files;
 use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::interrupt::{checkpoint_requested, elapsed, interrupted};
 use kirin_kit::progress::Progress;
-use kirin_kit::quantity::Columns;
 use kirin_kit::run::{Clock, Told, tell_what_goes_on};
 use kirin_report::machine::check_memory;
 
 use crate::checkpoint::Checkpoint;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::history::{COLUMNS, History};
+use crate::history::{History, Record};
 use crate::model;
 use crate::options::{DEFAULT_CORE_STARS, DEFAULT_T_END, Ends, Options, of_bodies};
 use crate::output::Summary;
@@ -332,7 +332,7 @@ impl<C: Communicator> Run<C> {
         let ends = &control.own;
         let core_radius = of_bodies(ends.core_radius, &Galaxy::of_units(self.units))?;
         let writes = self.cluster.world.rank() == 0;
-        let columns = Columns::new(&COLUMNS, self.units.as_ref());
+        let columns = Columns::new(Record::COLUMNS, self.units.as_ref());
         let mut csv = match &files.csv {
             Some(path) if writes => {
                 let records = self.history.records.iter();

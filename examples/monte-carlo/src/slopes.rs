@@ -116,15 +116,11 @@ mod tests {
     /// A power law outside a core of constant density, and another one beyond the half-mass radius.
     #[test]
     fn a_power_law_has_its_slope() {
-        let mut numbers = vec![0.0; crate::history::COLUMNS.len()];
-        let place = |name: &str| {
-            crate::history::COLUMNS
-                .iter()
-                .position(|c| *c == name)
-                .unwrap()
-        };
-        numbers[place("core_radius")] = 1e-3;
-        numbers[place("lagrangian_50")] = 1.0;
+        let record = Record::from_columns(|name| match name {
+            "core_radius" => Some(1e-3),
+            "lagrangian_50" => Some(1.0),
+            _ => Some(0.0),
+        });
         let density = |r: f64| match r {
             r if r < 2e-3 => 2e-3_f64.powf(-2.2),
             r if r < 0.5 => r.powf(-2.2),
@@ -132,7 +128,7 @@ mod tests {
         };
         let points = (0..60).map(|k| 10.0_f64.powf(-4.0 + f64::from(k) / 12.0));
         let mut history = History {
-            records: vec![Record::of_numbers(&numbers).unwrap()],
+            records: vec![record],
             profiles: vec![DensityProfile {
                 t: 0.0,
                 points: points.map(|r| (r, density(r))).collect(),

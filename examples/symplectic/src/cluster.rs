@@ -4,46 +4,46 @@ use kirin_kit::Body;
 use kirin_kit::bound::BoundPart;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Moment};
-use kirin_kit::vector::{dot, norm, sub};
+use kirin_kit::vector::{Vec3, dot, norm, sub};
 
 use crate::torque::Balance;
 
-/// What a run records of the cluster: see [`numbers`].
-pub const COLUMNS: [&str; 14] = [
-    "half_mass_radius",
-    "tidal_radius",
-    "x",
-    "y",
-    "z",
-    "vx",
-    "vy",
-    "vz",
-    "lx",
-    "ly",
-    "lz",
-    "torque_x",
-    "torque_y",
-    "torque_z",
-];
+kirin_kit::record! {
+    /// What a run records of the cluster.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Record {
+        /// Half-mass radius of the bound part.
+        half_mass_radius: f64 = Length ["half_mass_radius"],
+        /// Its tidal radius.
+        tidal_radius: f64 = Length ["tidal_radius"],
+        /// Its centre of mass.
+        x: Vec3 = Position ["x", "y", "z"],
+        /// The velocity of the centre.
+        v: Vec3 = Velocity ["vx", "vy", "vz"],
+        /// Angular momentum of all stars about the galaxy's centre.
+        angular_momentum: Vec3 = Plain ["lx", "ly", "lz"],
+        /// Time integral of the torque on all stars.
+        torque: Vec3 = Plain ["torque_x", "torque_y", "torque_z"],
+    }
+}
+
+impl Record {
+    /// Of these `bodies`, and the `bound` part of them.
+    pub fn of(bound: &BoundPart, galaxy: &Moment, balance: &Balance, bodies: &[Body]) -> Self {
+        Self {
+            half_mass_radius: bound.half_mass_radius(),
+            tidal_radius: galaxy.tidal_radius(bound.mass, &bound.x, &bound.v),
+            x: bound.x,
+            v: bound.v,
+            angular_momentum: angular_momentum(bodies),
+            torque: balance.impulse.map(|sum| sum.value()),
+        }
+    }
+}
 
 /// Whether a column is about the galaxy, and without one is always 0 or missing.
 pub fn of_galaxy(name: &str) -> bool {
     name == "tidal_radius" || name.starts_with("torque_")
-}
-
-/// A number for each of the [`COLUMNS`]. Of the bound part: half-mass radius, tidal radius, position and velocity.
-/// Of all stars: the angular momentum about the galaxy's centre, and the time integral of the torque.
-pub fn numbers(bound: &BoundPart, galaxy: &Moment, balance: &Balance, bodies: &[Body]) -> Vec<f64> {
-    let tidal_radius = galaxy.tidal_radius(bound.mass, &bound.x, &bound.v);
-    let [momentum, torque] = [
-        angular_momentum(bodies),
-        balance.impulse.map(|sum| sum.value()),
-    ];
-    let mut numbers = vec![bound.half_mass_radius(), tidal_radius];
-    for vector in [bound.x, bound.v, momentum, torque] {
-        numbers.extend(vector);
-    }
-    numbers
 }
 
 /// Numbers of stars in the leading and in the trailing tail. A star is in a tail if it is farther than `radius` from

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use kirin::client::Grape;
 use kirin_device::Failure;
 use kirin_kit::bound::BoundPart;
+use kirin_kit::columns::Column;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Galaxy, Moment};
 use kirin_kit::run::{Integration, TimeGrid};
@@ -486,8 +487,8 @@ impl Integration for Integrator<'_> {
         self.past.balance.gain.value()
     }
 
-    fn own_columns(&self) -> &'static [&'static str] {
-        &cluster::COLUMNS
+    fn own_columns(&self) -> Vec<Column> {
+        cluster::Record::COLUMNS.to_vec()
     }
 
     fn has_column(&self, name: &str) -> bool {
@@ -495,7 +496,7 @@ impl Integration for Integrator<'_> {
     }
 
     fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
-        cluster::numbers(bound, &self.moment, &self.past.balance, bodies)
+        cluster::Record::of(bound, &self.moment, &self.past.balance, bodies).numbers()
     }
 
     fn notes(&self) -> Vec<(String, String)> {

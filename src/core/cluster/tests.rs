@@ -3,7 +3,8 @@
 use super::*;
 use crate::force::Backend;
 use crate::force::reference::Reference;
-use crate::sources::jmemory::{AtRest, LOG};
+use crate::sources::jmemory::LOG;
+use crate::sources::jmemory::tests::{AtRest, given};
 use crate::sources::particle::{Force, IParticle, JParticle};
 
 /// A backend without memory for blocks of several i-particles.
@@ -224,12 +225,13 @@ fn a_block_of_another_process_does_not_keep_writes_away() {
     let mut cluster = Cluster::of(SourceKind::AtRest, Settings::default());
     cluster.set_backend(Box::new(Reference));
     for mass in [1.0, 2.0] {
-        let star = |_, before| AtRest {
+        let star = AtRest {
             x: [1.0, 0.0, 0.0],
             mass,
-            ..before
+            eps2: 0.0,
         };
-        cluster.fill(0, 1, star).unwrap();
+        // SAFETY: there is one star.
+        unsafe { cluster.fill(0, 1, &given(0, &[star])) }.unwrap();
         let answer = cluster.forces_on(1, [target].into_iter()).unwrap();
         assert_eq!(answer.forces[0].pot, -mass);
         cluster.firsthalf(1, [target].into_iter()).unwrap();

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::{Cluster, Phase};
 use crate::error::{Error, Result};
 use crate::process;
-use crate::sources::jmemory::{self, AtRest, ClientParticle, Given, ZERO};
+use crate::sources::jmemory::{self, ClientParticle, Given, ZERO};
 use crate::sources::particle::JParticle;
 
 impl Cluster {
@@ -143,19 +143,18 @@ impl Cluster {
     /// # Errors
     ///
     /// Those of `JMemory::fill`.
-    #[inline]
-    pub fn fill(
-        &mut self,
-        address: i32,
-        count: usize,
-        make: impl FnMut(usize, AtRest) -> AtRest,
-    ) -> Result<()> {
+    ///
+    /// # Safety
+    ///
+    /// That of `JMemory::fill`.
+    pub unsafe fn fill(&mut self, address: i32, count: usize, given: &Given) -> Result<()> {
         // GRAPE-5 begins a block and fetches its results in one call. One is left behind only in the child of a fork,
         // where a thread of the parent computed it: nobody will ask for it.
         if self.phase != Phase::Free {
             self.drop_block();
         }
-        self.memory.fill(address, count, make)
+        // SAFETY: passed on.
+        unsafe { self.memory.fill(address, count, given) }
     }
 
     /// [`JMemory::load`](jmemory::JMemory::load). A block is forgotten, and what could still be asked about it.

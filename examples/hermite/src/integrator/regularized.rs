@@ -31,6 +31,19 @@ pub struct Held {
     pub reach: f64,
 }
 
+kirin_kit::record! {
+    /// What a run records of its systems.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Systems {
+        /// Number of systems of two stars.
+        pairs: usize = Plain ["pairs"],
+        /// Energy within all systems.
+        energy: f64 = Plain ["pair_energy"],
+        /// Number of systems of more than two stars.
+        multiples: usize = Plain ["multiples"],
+    }
+}
+
 /// The systems of an integration.
 #[derive(Clone, Debug, Default)]
 pub struct Regularized {
@@ -100,11 +113,15 @@ impl Regularized {
         }
     }
 
-    /// Numbers of systems of two and of more stars, at the time for which the bodies were asked last.
-    pub fn numbers(&self) -> [usize; 2] {
+    /// What a run records of the systems, at the time for which the bodies were asked last.
+    pub fn record(&self) -> Systems {
         let is_pair = |system: &&Subsystem| matches!(system, Subsystem::Pair(_));
         let pairs = self.seen.iter().filter(is_pair).count();
-        [pairs, self.seen.len() - pairs]
+        Systems {
+            pairs,
+            energy: self.energy(),
+            multiples: self.seen.len() - pairs,
+        }
     }
 
     /// Figures for people, of a run whose steps took so many `seconds`; none where there are no systems.
@@ -113,7 +130,11 @@ impl Regularized {
             return Vec::new();
         }
         let (formed, steps) = (grouped(self.formed), grouped(self.steps));
-        let ([pairs, multiples], energy) = (self.numbers(), self.energy());
+        let Systems {
+            pairs,
+            energy,
+            multiples,
+        } = self.record();
         let (own, share) = (self.seconds, 100.0 * self.seconds / seconds);
         vec![
             (

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::body::Body;
 use crate::bound::BoundPart;
+use crate::columns::Column;
 use crate::galaxy::{Field, Galaxy, Units};
 use crate::snapshot::Snapshot;
 use crate::summary::{view, view_panel};
@@ -100,9 +101,9 @@ pub trait Integration {
         Ok(value)
     }
 
-    /// Names of what it records of the bodies besides what all applications do.
-    fn own_columns(&self) -> &'static [&'static str] {
-        &[]
+    /// The columns of what it records of the bodies besides what all applications do.
+    fn own_columns(&self) -> Vec<Column> {
+        Vec::new()
     }
 
     /// Whether an own column has numbers that are not always 0 or missing: a table is written without the others.

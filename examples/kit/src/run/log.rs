@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::{COLUMNS, Record};
+use crate::history::Record;
 use crate::snapshot::Snapshot;
 use crate::snapshot::line::{read, refuse, words};
 
@@ -111,9 +111,14 @@ impl Log {
         lines.push((SECONDS, words(&self.seconds)));
         lines.push((WALL, words(&self.wall)));
         if !self.records.is_empty() {
-            lines.push((NAMES, COLUMNS.join(" ")));
+            let names: Vec<&str> = Record::COLUMNS.iter().map(|c| c.name).collect();
+            lines.push((NAMES, names.join(" ")));
         }
-        lines.extend(self.records.iter().map(|r| (RECORD, words(&r.numbers()))));
+        lines.extend(
+            self.records
+                .iter()
+                .map(|r| (RECORD, words(&r.all_numbers()))),
+        );
         let owned = |(key, value): (&str, String)| (key.to_owned(), value);
         lines.into_iter().map(owned).collect()
     }

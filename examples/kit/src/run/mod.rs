@@ -28,12 +28,12 @@ pub use plan::{Checkpoints, Frames, RunOutputs, Snapshots};
 pub use told::Told;
 
 use crate::body::Body;
+use crate::columns::Columns;
 use crate::command::{Ended, tell};
 use crate::csv::Csv;
-use crate::history::{COLUMNS, Record};
+use crate::history::Record;
 use crate::interrupt;
 use crate::models::light_and_heavy;
-use crate::quantity::Columns;
 use crate::sight::{Sight, Start, energy_of};
 use crate::snapshot::Snapshot;
 
@@ -206,7 +206,7 @@ impl<I: Integration> Run<I> {
         watch: &dyn Fn(f64),
     ) -> Result<Ended, Box<dyn Error>> {
         let start = self.integration.time();
-        let columns = [&COLUMNS, self.integration.own_columns()].concat();
+        let columns = [Record::COLUMNS, &self.integration.own_columns()].concat();
         let columns = Columns::new(&columns, self.integration.units().as_ref());
         let components = match &plan.csv {
             Some(_) => light_and_heavy(&self.integration.bodies_at(start)?).is_some(),
@@ -219,7 +219,7 @@ impl<I: Integration> Run<I> {
         });
         let mut csv = match &plan.csv {
             Some(path) if self.writes() => {
-                let lines = self.records.iter().map(|r| columns.line(r.numbers()));
+                let lines = self.records.iter().map(|r| columns.line(r.all_numbers()));
                 Some((Csv::create(path, &columns.names(), lines)?, columns))
             }
             _ => None,
@@ -393,7 +393,7 @@ impl<I: Integration> Run<I> {
         let own = self.integration.own_numbers(bodies, &sight.bound);
         let record = Record::of(t, bodies, &sight, &self.start, own);
         if let Some((csv, columns)) = csv {
-            csv.write(&columns.line(record.numbers()))?;
+            csv.write(&columns.line(record.all_numbers()))?;
         }
         let error = record.own_energy_error;
         if self.tells_records && self.writes() {

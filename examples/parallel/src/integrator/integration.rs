@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use hermite::checkpoint;
-use hermite::motion;
+use hermite::motion::Motion;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
 use kirin_kit::bound::BoundPart;
+use kirin_kit::columns::Column;
 use kirin_kit::command::tell;
 use kirin_kit::communicator::checkpoint::save;
 use kirin_kit::communicator::{Communicator, Operation};
@@ -56,12 +57,12 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
             .remark(&self.counts, &bodies, &states, &self.settings)
     }
 
-    fn own_columns(&self) -> &'static [&'static str] {
-        &motion::COLUMNS
+    fn own_columns(&self) -> Vec<Column> {
+        Motion::COLUMNS.to_vec()
     }
 
     fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
-        motion::numbers(bodies, bound)
+        Motion::of(bodies, bound).numbers()
     }
 
     fn notes(&self) -> Vec<(String, String)> {

@@ -1,7 +1,8 @@
 //! The same bits, however the work is divided and ordered.
 
 use super::*;
-use crate::sources::jmemory::{AtRest, SourceKind};
+use crate::sources::jmemory::SourceKind;
+use crate::sources::jmemory::tests::AtRest;
 
 #[test]
 fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
@@ -254,13 +255,15 @@ fn stored(kind: SourceKind, stars: &[JParticle]) -> JMemory {
         SourceKind::Moving => (0..)
             .zip(stars)
             .for_each(|(address, star)| memory.write(address, star).unwrap()),
-        _ => memory
-            .fill(0, stars.len(), |k, _| AtRest {
-                mass: stars[k].mass,
-                x: stars[k].x,
+        _ => {
+            let at_rest = |(k, star): (usize, &JParticle)| AtRest {
+                mass: star.mass,
+                x: star.x,
                 eps2: if k < NJ { 1e-4 } else { 1e25 },
-            })
-            .unwrap(),
+            };
+            let stars: Vec<_> = stars.iter().enumerate().map(at_rest).collect();
+            memory.fill_with(0, &stars).unwrap();
+        }
     }
     memory
 }

@@ -2,7 +2,8 @@
 
 use super::binary::{MASSES, PROMISED, greater, relative_errors, stars};
 use super::*;
-use crate::sources::jmemory::{AtRest, SourceKind};
+use crate::sources::jmemory::SourceKind;
+use crate::sources::jmemory::tests::AtRest;
 
 /// With `KIRIN_ERRORS` in the environment it prints the table of benches/results/close-pairs.md and asserts nothing.
 #[test]
@@ -88,12 +89,13 @@ fn who_is_where_a_source_at_rest_is_costs_no_second_look() {
     let mut numbers = Random::new(3);
     let at: Vec<[f64; 3]> = (0..700).map(|_| numbers.vector(1.0)).collect();
     let mut memory = JMemory::of(SourceKind::AtRest);
-    let make = |k: usize, _| AtRest {
+    let make = |k: usize| AtRest {
         mass: 1.0 + k as f64 / 700.0,
         x: at[k],
         eps2: 0.0,
     };
-    memory.fill(0, at.len(), make).unwrap();
+    let stars: Vec<_> = (0..at.len()).map(make).collect();
+    memory.fill_with(0, &stars).unwrap();
     let particles = at.iter().map(|&x| IParticle {
         index: 1,
         x,

@@ -4,7 +4,8 @@
 use super::scenes::{Scene, errors, exact, scene};
 use super::*;
 use crate::cpu::resolution::{LeafBounds, Resolution};
-use crate::sources::jmemory::{AtRest, SourceKind};
+use crate::sources::jmemory::SourceKind;
+use crate::sources::jmemory::tests::AtRest;
 
 fn memory_of(scene: &Scene) -> (JMemory, ForceRequest) {
     let mut memory = JMemory::default();
@@ -293,16 +294,19 @@ fn double_precision_has_every_mass_at_every_distance() {
                     true => SourceKind::Moving,
                     false => SourceKind::AtRest,
                 });
-                let at_rest = |k: usize, _| AtRest {
+                let at_rest = |star: &JParticle| AtRest {
                     mass,
-                    x: stars[k].x,
+                    x: star.x,
                     eps2: 0.0,
                 };
                 match moves {
                     true => (0..)
                         .zip(&stars)
                         .for_each(|(address, star)| memory.write(address, star).unwrap()),
-                    false => memory.fill(0, stars.len(), at_rest).unwrap(),
+                    false => {
+                        let stars: Vec<_> = stars.iter().map(at_rest).collect();
+                        memory.fill_with(0, &stars).unwrap();
+                    }
                 }
                 let [mut acc, mut pot, mut jerk] = [0.0; 3];
                 for star in stars.iter().filter(|star| star.x[0] > 0.0) {

@@ -2,7 +2,8 @@
 
 use super::super::simd::REDUCED_ERROR;
 use super::*;
-use crate::sources::jmemory::{AtRest, SourceKind};
+use crate::sources::jmemory::SourceKind;
+use crate::sources::jmemory::tests::AtRest;
 
 /// The greatest error of a sum, relative to the sum of the magnitudes of its terms. It is three times the error of a
 /// root, plus the error from rounding positions to single precision.
@@ -38,12 +39,13 @@ fn sources(n: usize, labelled: bool, mass: MassOf) -> (JMemory, Vec<IParticle>) 
             }
         }
         false => {
-            let make = |k: usize, _| AtRest {
+            let make = |k: usize| AtRest {
                 mass: mass(k),
                 x: at[k],
                 eps2: 0.0,
             };
-            memory.fill(0, n, make).unwrap();
+            let stars: Vec<_> = (0..n).map(make).collect();
+            memory.fill_with(0, &stars).unwrap();
         }
     }
     let target = |(k, &x): (usize, _)| IParticle {

@@ -1,16 +1,22 @@
-//! Stores many particles at once, from the arrays of a client: all particles, or the particles at listed addresses.
+//! Stores many particles at once, from the arrays of a client: all particles, those of a range of addresses, or those at
+//! listed addresses.
 //!
-//! A load goes through a page word by word, so that each column is written in the order of the memory. A particle's label
-//! is its address.
+//! A load goes through a page word by word, so that each column is written in the order of the memory; three words of a
+//! vector at a time where the client has them side by side. The label of a loaded particle is its address.
 
-use crate::error::Result;
+use std::ops::Range;
+
+use crate::error::{Error, Result};
 use crate::sources::strided::Strided;
 
 use super::body::{COLUMNS, Columns, Particles};
 use super::log::{HAS_MOTION, HAS_SNAP, HAS_TIME};
-use super::page::{Header, Page};
+use super::page::{Header, Page, PageArray};
 use super::row::{A1BY6, A2BY18, ABY2, MASS, TIME, V, X};
-use super::{JMemory, PAGE, SourceKind};
+use super::{JMemory, PAGE, SourceKind, check_address};
+
+/// The first words of vectors.
+const VECTORS: [usize; 5] = [X, V, ABY2, A1BY6, A2BY18];
 
 /// One word of each of some particles: the client's numbers, divided.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +72,51 @@ impl Given {
         self.words[word] = from.map(|from| Word { from, divisor });
     }
 
+    /// Writes what is given of the particles from `first` on to these slots of a page.
+    ///
+    /// # Safety
+    ///
+    /// The client has as many.
+    unsafe fn write(
+        &self,
+        columns: &mut Columns,
+        eps2: Option<&mut PageArray<f64>>,
+        slots: Range<usize>,
+        first: usize,
+    ) -> Written {
+        let mut written = Written::default();
+        let columns = columns.all();
+        if let Some(mass) = self.words[MASS] {
+            // SAFETY: passed on.
+            let [_, changes] = unsafe { mass.fill(&mut columns[MASS][slots.clone()], first) };
+            written.mass_changes = changes != 0;
+        }
+        if let Some(time) = self.words[TIME] {
+            // SAFETY: passed on.
+            let [bits, _] = unsafe { time.fill(&mut columns[TIME][slots.clone()], first) };
+            written.note(TIME, bits);
+        }
+        for word in VECTORS {
+            let [Some(x), Some(y), Some(z)] = [0, 1, 2].map(|k| self.words[word + k]) else {
+                continue;
+            };
+            let [to_x, to_y, to_z, ..] = &mut columns[word..] else {
+                unreachable!("a vector has three columns");
+            };
+            let to = [to_x, to_y, to_z].map(|column| &mut column[slots.clone()]);
+            // SAFETY: passed on.
+            let bits = unsafe { fill_vectors([x, y, z], to, first) };
+            written.note(word, bits);
+        }
+        if let (Some(to), Some(eps2)) = (eps2, self.eps2) {
+            for (k, to) in (first..).zip(&mut to[slots]) {
+                // SAFETY: passed on.
+                *to = unsafe { eps2.get(k) };
+            }
+        }
+        written
+    }
+
     /// Whether a particle is given anything but a mass and a position.
     pub fn moves(&self) -> bool {
         let rest = |word: usize| word == MASS || (X..V).contains(&word);
@@ -88,38 +139,80 @@ impl Word {
         }
     }
 
-    /// Where the numbers of the particles from `first` on have other bits than these; 0 if nowhere.
+    /// Writes the numbers of the particles from `first` on. Returns the bits of all of them, and those that have changed.
     ///
     /// # Safety
     ///
     /// The client has as many.
     #[inline(always)]
-    unsafe fn differ(self, from: &[f64], first: usize) -> u64 {
-        let differences = from.iter().enumerate().map(|(slot, number)| {
-            // SAFETY: passed on.
-            number.to_bits() ^ unsafe { self.get(first + slot) }.to_bits()
+    unsafe fn fill(self, to: &mut [f64], first: usize) -> [u64; 2] {
+        let bits = self.from.by_step(|numbers| {
+            let mut bits = [0; 2];
+            for (slot, to) in to.iter_mut().enumerate() {
+                // SAFETY: passed on.
+                let number = unsafe { numbers.bits(first + slot) };
+                bits[0] |= number;
+                bits[1] |= number ^ to.to_bits();
+                *to = f64::from_bits(number);
+            }
+            bits
         });
-        differences.fold(0, |all, difference| all | difference)
+        self.divide(to);
+        bits
     }
 
-    /// Writes the numbers of the particles from `first` on. Returns the bits of all of them.
-    ///
-    /// # Safety
-    ///
-    /// The client has as many.
-    #[inline(always)]
-    unsafe fn fill(self, to: &mut [f64], first: usize) -> u64 {
-        let mut bits = 0;
-        for (slot, to) in to.iter_mut().enumerate() {
-            // SAFETY: passed on.
-            let number = unsafe { self.from.bits(first + slot) };
-            *to = f64::from_bits(number);
-            bits |= number;
-        }
+    /// Divides numbers that were written as the client has them.
+    fn divide(self, numbers: &mut [f64]) {
         if self.divisor != 1.0 {
-            to.iter_mut().for_each(|to| *to /= self.divisor);
+            numbers.iter_mut().for_each(|to| *to /= self.divisor);
         }
-        bits
+    }
+}
+
+/// Writes vectors of the particles from `first` on to three columns of one length. Returns the bits of all numbers.
+///
+/// # Safety
+///
+/// The client has as many.
+#[inline(always)]
+unsafe fn fill_vectors(words: [Word; 3], to: [&mut [f64]; 3], first: usize) -> u64 {
+    let [x, y, z] = to;
+    let mut bits = 0;
+    match Strided::side_by_side(words.map(|word| word.from)) {
+        Some(vectors) => {
+            for (k, ((x, y), z)) in (first..).zip(x.iter_mut().zip(&mut *y).zip(&mut *z)) {
+                // SAFETY: passed on.
+                let numbers = unsafe { vectors.bits_of_three(k) };
+                [*x, *y, *z] = numbers.map(f64::from_bits);
+                bits |= numbers[0] | numbers[1] | numbers[2];
+            }
+            for (word, to) in words.into_iter().zip([x, y, z]) {
+                word.divide(to);
+            }
+        }
+        None => {
+            for (word, to) in words.into_iter().zip([x, y, z]) {
+                // SAFETY: passed on.
+                bits |= unsafe { word.fill(to, first)[0] };
+            }
+        }
+    }
+    bits
+}
+
+/// What is known of particles that were written to a page.
+#[derive(Default)]
+struct Written {
+    /// A mass is another than before.
+    mass_changes: bool,
+    /// Those of all words that are not zero.
+    flags: u8,
+}
+
+impl Written {
+    /// Notes the bits of a word of all particles.
+    fn note(&mut self, word: usize, bits: u64) {
+        self.flags |= if bits != 0 { flag(word) } else { 0 };
     }
 }
 
@@ -145,8 +238,50 @@ impl JMemory {
     ///
     /// The client has `count` of all numbers that it gives.
     pub unsafe fn load(&mut self, count: usize, given: &Given) -> Result<()> {
-        for number in 0..count.div_ceil(PAGE) {
-            let position = self.reserve((number * PAGE) as i32)?;
+        self.make_room(0..count)?;
+        for (first, slots) in pages_of(0..count) {
+            let position = self.reserve(first as i32)?;
+            self.list(position);
+            // SAFETY: passed on.
+            unsafe { self.pages[position].load(first, slots.end, given) };
+        }
+        Ok(())
+    }
+
+    /// Stores particles at rest without labels at `count` addresses from `address` on. What the client does not give stays.
+    /// The number for an address is at the address's place in the client's array.
+    ///
+    /// # Errors
+    ///
+    /// There are no such addresses, or there is no memory for them. Nothing changes then.
+    ///
+    /// # Safety
+    ///
+    /// The client has numbers at these places.
+    pub unsafe fn fill(&mut self, address: i32, count: usize, given: &Given) -> Result<()> {
+        let first = check_address(address)?;
+        let end = first.saturating_add(count);
+        if i32::try_from(end).is_err() {
+            return Err(Error::OutOfRange {
+                argument: "nj",
+                value: count as i64,
+                legal: "addresses end at 2147483647",
+            });
+        }
+        self.make_room(first..end)?;
+        for (first, slots) in pages_of(first..end) {
+            let position = self.reserve(first as i32)?;
+            self.list(position);
+            // SAFETY: passed on.
+            unsafe { self.pages[position].fill(first, slots, given) };
+        }
+        Ok(())
+    }
+
+    /// Makes the pages of these addresses, as columns, and settles what was written before.
+    fn make_room(&mut self, addresses: Range<usize>) -> Result<()> {
+        for (first, _) in pages_of(addresses.clone()) {
+            let position = self.reserve(first as i32)?;
             let page = &self.pages[position];
             (page.body).make_columns(|particles| page.bring_in(&self.log, particles))?;
             if self.has_softening() {
@@ -154,13 +289,7 @@ impl JMemory {
             }
         }
         self.settle();
-        self.written += count as u64;
-        for first in (0..count).step_by(PAGE) {
-            let position = self.reserve(first as i32)?;
-            self.list(position);
-            // SAFETY: passed on.
-            unsafe { self.pages[position].load(first, PAGE.min(count - first), given) };
-        }
+        self.written += addresses.len() as u64;
         Ok(())
     }
 
@@ -200,7 +329,38 @@ impl JMemory {
     }
 }
 
+/// The pages of these addresses: of each, the first of the addresses and the slots of all.
+fn pages_of(addresses: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let pages = addresses.start / PAGE..addresses.end.div_ceil(PAGE);
+    // None where there are no addresses.
+    pages.take(addresses.len()).map(move |number| {
+        let begin = number * PAGE;
+        let first = addresses.start.max(begin);
+        let end = addresses.end.min(begin + PAGE);
+        (first, first - begin..end - begin)
+    })
+}
+
 impl Page {
+    /// Writes particles at rest without labels to `slots`. The page has columns, and no writes wait.
+    ///
+    /// # Safety
+    ///
+    /// The client has numbers at the places from `first` on.
+    unsafe fn fill(&mut self, first: usize, slots: Range<usize>, given: &Given) {
+        debug_assert!(self.is_at_rest());
+        let Self { header, body, eps2 } = self;
+        let particles = body.change(false);
+        let Some(columns) = &mut particles.columns else {
+            return;
+        };
+        debug_assert!(columns.index.iter().all(|&index| index == 0));
+        // SAFETY: passed on.
+        let written = unsafe { given.write(columns, eps2.as_deref_mut(), slots.clone(), first) };
+        particles.mass_version += u64::from(written.mass_changes);
+        header.fill(slots);
+    }
+
     /// # Safety
     ///
     /// The client has `count` numbers from `first` on.
@@ -210,39 +370,23 @@ impl Page {
         let Some(columns) = &mut particles.columns else {
             return;
         };
-        let mut mass_changes = 0;
+        // SAFETY: passed on.
+        let written = unsafe { given.write(columns, eps2.as_deref_mut(), 0..count, first) };
         let is_at_rest = header.is_at_rest();
-        let mut flags = 0;
         for (word, column) in columns.all().iter_mut().enumerate() {
             match given.words[word] {
-                Some(numbers) => {
-                    let (to, rest) = column.split_at_mut(count);
-                    if word == MASS {
-                        // SAFETY: passed on.
-                        mass_changes = unsafe { numbers.differ(to, first) };
-                    }
-                    // SAFETY: passed on.
-                    let bits = unsafe { numbers.fill(to, first) };
-                    rest.fill(0.0);
-                    flags |= if bits != 0 { flag(word) } else { 0 };
-                }
+                Some(_) => column[count..].fill(0.0),
                 // Zero already.
                 None if is_at_rest && flag(word) != 0 => {}
                 None => column.fill(0.0),
             }
         }
-        if let (Some(eps2), Some(given)) = (eps2, given.eps2) {
-            for (slot, eps2) in eps2[..count].iter_mut().enumerate() {
-                // SAFETY: passed on.
-                *eps2 = unsafe { given.get(first + slot) };
-            }
-        }
         let same_slots = header.hold_just(count);
-        particles.mass_version += u64::from(mass_changes != 0 || !same_slots);
+        particles.mass_version += u64::from(written.mass_changes || !same_slots);
         if !same_slots {
             label(particles, first, count);
         }
-        header.load(count, flags);
+        header.load(count, written.flags);
     }
 
     /// # Safety
@@ -290,13 +434,22 @@ fn label(particles: &mut Particles, first: usize, count: usize) {
 impl Header {
     /// Whether the first `count` slots hold particles, and no others do.
     fn hold_just(&self, count: usize) -> bool {
-        self.present == first_slots(count)
+        self.present == bits_of(0..count)
+    }
+
+    /// Records that these slots now hold new particles.
+    fn fill(&mut self, slots: Range<usize>) {
+        self.version += slots.len() as u64;
+        for (w, written) in bits_of(slots).into_iter().enumerate() {
+            self.present[w] |= written;
+            self.changed[w] |= written;
+        }
     }
 
     /// Records that the page's first `count` slots now hold new particles with these `flags`, and that all other slots are
     /// empty.
     fn load(&mut self, count: usize, flags: u8) {
-        let present = first_slots(count);
+        let present = bits_of(0..count);
         for (w, now) in present.into_iter().enumerate() {
             self.changed[w] |= self.present[w] | now;
         }
@@ -306,10 +459,11 @@ impl Header {
     }
 }
 
-/// The bits of the first `count` slots.
-fn first_slots(count: usize) -> [u64; PAGE / 64] {
-    std::array::from_fn(|w| match count.saturating_sub(64 * w) {
+/// The bits of these slots.
+fn bits_of(slots: Range<usize>) -> [u64; PAGE / 64] {
+    let below = |slot: usize, w: usize| match slot.saturating_sub(64 * w) {
         64.. => u64::MAX,
         below => (1 << below) - 1,
-    })
+    };
+    std::array::from_fn(|w| below(slots.end, w) & !below(slots.start, w))
 }

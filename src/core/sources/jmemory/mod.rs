@@ -27,7 +27,7 @@ use self::body::Taken;
 pub use self::load::{Given, Three};
 pub use self::log::LOG;
 use self::log::Log;
-pub use self::page::{AtRest, Header, PAGE, Page, PageArray};
+pub use self::page::{Header, PAGE, Page, PageArray};
 pub use self::row::{ClientParticle, ROW, Row, ZERO};
 
 /// How many pages one entry of the directory covers.
@@ -94,53 +94,6 @@ impl JMemory {
     #[inline(always)]
     pub fn sources(&self) -> SourceKind {
         self.sources
-    }
-
-    /// Stores `count` particles at rest from `address` on. `make` gets the number of each, from 0, and what stood at
-    /// its address. It returns the particle to be stored.
-    ///
-    /// # Errors
-    ///
-    /// There are no such addresses, or there is no memory for them. Nothing changes then.
-    #[inline]
-    pub fn fill(
-        &mut self,
-        address: i32,
-        count: usize,
-        mut make: impl FnMut(usize, AtRest) -> AtRest,
-    ) -> Result<()> {
-        let first = check_address(address)?;
-        let end = first.saturating_add(count);
-        if i32::try_from(end).is_err() {
-            return Err(Error::OutOfRange {
-                argument: "nj",
-                value: count as i64,
-                legal: "addresses end at 2147483647",
-            });
-        }
-        for number in first / PAGE..end.div_ceil(PAGE) {
-            let position = self.reserve((number * PAGE) as i32)?;
-            let page = &self.pages[position];
-            (page.body).make_columns(|particles| page.bring_in(&self.log, particles))?;
-            if self.has_softening() {
-                self.pages[position].soften()?;
-            }
-        }
-        self.settle();
-        self.written += count as u64;
-        let mut at = first;
-        while at < end {
-            let stop = end.min((at / PAGE + 1) * PAGE);
-            let position = self.reserve(at as i32)?;
-            self.list(position);
-            let page = &mut self.pages[position];
-            let begin = at / PAGE * PAGE;
-            page.fill(at - begin..stop - begin, |slot, before| {
-                make(begin + slot - first, before)
-            });
-            at = stop;
-        }
-        Ok(())
     }
 
     /// Makes the columns of all pages, and has later pages begin with columns.
@@ -324,4 +277,4 @@ pub fn check_address(address: i32) -> Result<usize> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -50,17 +50,6 @@ impl<T> DerefMut for PageArray<T> {
     }
 }
 
-/// A particle of those who know neither time nor velocity.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AtRest {
-    /// Mass.
-    pub mass: f64,
-    /// Position.
-    pub x: [f64; 3],
-    /// Square of its own softening length, which is added to that of the i-particle.
-    pub eps2: f64,
-}
-
 /// What is known of a page without a look at its particles. Changes with the writes that the memory takes in.
 pub struct Header {
     number: u32,
@@ -118,51 +107,6 @@ impl Page {
     /// Makes room for a softening length of each particle.
     pub(super) fn soften(&mut self) -> Result<()> {
         allocation::fill(&mut self.eps2, PURPOSE, PageArray::default).map(drop)
-    }
-
-    /// Writes particles at rest without labels to `slots`. `make` gets a slot and what is there, and returns the
-    /// particle to be stored. Its softening length is stored if the page has room for such lengths. The page has
-    /// columns, and no writes wait.
-    #[inline(always)]
-    pub(super) fn fill(
-        &mut self,
-        slots: Range<usize>,
-        mut make: impl FnMut(usize, AtRest) -> AtRest,
-    ) {
-        debug_assert!(self.is_at_rest());
-        let particles = self.body.change(false);
-        let Some(columns) = &mut particles.columns else {
-            return;
-        };
-        debug_assert!(columns.index.iter().all(|&index| index == 0));
-        let mut mass_changes = 0;
-        let [mass, x, y, z] = columns.mass_and_position();
-        for slot in slots.clone() {
-            let before = AtRest {
-                mass: mass[slot],
-                x: [x[slot], y[slot], z[slot]],
-                eps2: self.eps2.as_ref().map_or(0.0, |eps2| eps2[slot]),
-            };
-            let particle = make(slot, before);
-            mass_changes |= before.mass.to_bits() ^ particle.mass.to_bits();
-            mass[slot] = particle.mass;
-            [x[slot], y[slot], z[slot]] = particle.x;
-            if let Some(eps2) = &mut self.eps2 {
-                eps2[slot] = particle.eps2;
-            }
-        }
-        particles.mass_version += u64::from(mass_changes != 0);
-        let header = &mut self.header;
-        header.version += slots.len() as u64;
-        for (w, first) in (0..PAGE).step_by(64).enumerate() {
-            let bits = |slot: usize| match slot.clamp(first, first + 64) - first {
-                64 => u64::MAX,
-                below => (1 << below) - 1,
-            };
-            let written = bits(slots.end) & !bits(slots.start);
-            header.present[w] |= written;
-            header.changed[w] |= written;
-        }
     }
 
     /// Counts a write that the memory takes in.

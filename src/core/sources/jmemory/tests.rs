@@ -1,4 +1,40 @@
 use super::*;
+use crate::sources::strided::Strided;
+
+/// A particle at rest.
+#[derive(Clone, Copy)]
+pub struct AtRest {
+    /// Mass.
+    pub mass: f64,
+    /// Position.
+    pub x: [f64; 3],
+    /// Square of its own softening length.
+    pub eps2: f64,
+}
+
+impl JMemory {
+    /// Stores particles at rest from `address` on.
+    pub fn fill_with(&mut self, address: usize, stars: &[AtRest]) -> Result<()> {
+        // SAFETY: there is a star for each of these addresses.
+        unsafe { self.fill(address as i32, stars.len(), &given(address, stars)) }
+    }
+}
+
+/// All that is known of stars, of which the first has this address.
+pub fn given(address: usize, stars: &[AtRest]) -> Given {
+    let number = |at: *const f64| {
+        let step = size_of::<AtRest>();
+        Strided::new(at.wrapping_byte_sub(address * step), step as isize)
+    };
+    let Some(star) = stars.first() else {
+        return Given::default();
+    };
+    let x = [0, 1, 2].map(|k| number(&raw const star.x[k]));
+    let mut given = Given::new(Some(number(&star.mass)), None);
+    given = given.with([Some(x), None, None, None, None]);
+    given.eps2 = Some(number(&star.eps2));
+    given
+}
 
 fn particle(index: i32) -> JParticle {
     let f = f64::from(index);
@@ -317,4 +353,73 @@ fn the_pages_that_have_changed_are_known() {
     memory.change_everything();
     assert_eq!(memory.header(1).changed(), memory.header(1).present());
     assert_eq!(memory.changed(), [0, 1, 2]);
+}
+
+/// Ranges that begin and end within pages, arrays with and without gaps, and a part of the numbers only.
+#[test]
+fn ranges_of_particles_at_rest_are_filled() {
+    let n = 3 * PAGE;
+    let star = |k: usize, version: f64| AtRest {
+        mass: version + k as f64,
+        x: [1.0, 2.0, 3.0].map(|c| c * version + k as f64),
+        eps2: version / (1 + k) as f64,
+    };
+    let columns: [Vec<f64>; 4] = [0, 1, 2, 3].map(|c| (0..n).map(|k| (7 * k + c) as f64).collect());
+    let column = |c: usize| Strided::new(columns[c].as_ptr(), 8);
+    let apart = [column(1), column(2), column(3)];
+    for range in [0..1, 5..70, 63..PAGE + 64, PAGE - 1..3 * PAGE, 700..700] {
+        let mut memory = JMemory::of(SourceKind::Softened);
+        let all: Vec<AtRest> = (0..n).map(|k| star(k, 1.0)).collect();
+        memory.fill_with(0, &all).unwrap();
+        let mut expected = all.clone();
+        let check = |memory: &JMemory, expected: &[AtRest]| {
+            for (address, star) in expected.iter().enumerate() {
+                let stored = memory.read(address as i32).unwrap();
+                assert_eq!((stored.mass, stored.x), (star.mass, star.x), "{address}");
+                assert_eq!(memory.own_eps2(address), star.eps2);
+            }
+        };
+        let versions = |memory: &JMemory| -> Vec<u64> {
+            let pages = memory.pages(n);
+            pages.map(Page::mass_version).collect()
+        };
+        let before = versions(&memory);
+        // The same once more, then positions alone.
+        memory.fill_with(range.start, &all[range.clone()]).unwrap();
+        let given = Given::new(None, None).with([Some(apart), None, None, None, None]);
+        // SAFETY: the columns have n numbers.
+        unsafe { memory.fill(range.start as i32, range.len(), &given) }.unwrap();
+        for k in range.clone() {
+            expected[k].x = [1, 2, 3].map(|c| columns[c][k]);
+        }
+        check(&memory, &expected);
+        assert_eq!(versions(&memory), before, "no mass has changed");
+        // Masses alone, then all.
+        // SAFETY: as above.
+        unsafe {
+            let given = Given::new(Some(column(0)), None);
+            memory.fill(range.start as i32, range.len(), &given)
+        }
+        .unwrap();
+        for k in range.clone() {
+            expected[k].mass = columns[0][k];
+        }
+        check(&memory, &expected);
+        let changed = (0..n / PAGE).map(|page| {
+            let mut slots = page * PAGE..(page + 1) * PAGE;
+            slots.any(|k| range.contains(&k))
+        });
+        let expected_versions = before.iter().zip(changed);
+        let expected_versions: Vec<u64> =
+            expected_versions.map(|(v, c)| v + u64::from(c)).collect();
+        assert_eq!(versions(&memory), expected_versions);
+        let some: Vec<AtRest> = range.clone().map(|k| star(k, 2.0)).collect();
+        memory.fill_with(range.start, &some).unwrap();
+        expected[range].copy_from_slice(&some);
+        check(&memory, &expected);
+    }
+    let mut memory = JMemory::of(SourceKind::AtRest);
+    memory.fill_with(PAGE + 70, &[star(0, 1.0)]).unwrap();
+    let present: Vec<[u64; PAGE / 64]> = memory.pages(n).map(|page| *page.present()).collect();
+    assert_eq!(present, [[0, 1 << 6, 0, 0, 0, 0, 0, 0]]);
 }
