@@ -91,14 +91,14 @@ impl BlackHole {
         }
     }
 
-    /// The same for a white dwarf, a neutron star or a black hole of this `mass`, in these `units`. The tide disrupts a white dwarf. Whatever comes within 4 G M / c^2
-    /// falls into a hole that does not rotate.
+    /// The same for a white dwarf, a neutron star or a black hole of this `mass`, in these `units`. The tide disrupts a white dwarf. A hole that does not rotate swallows what has less
+    /// angular momentum than 4 G M / c; by Newton's laws this is the pericentre 8 G M / c^2 of a parabola.
     pub fn reach_of_remnant(&self, units: &Units, hole: f64, mass: f64) -> f64 {
         let c = units.from_km_s(LIGHT);
         let radius = remnant_radius(mass * units.mass) * SOLAR_RADIUS / units.length;
         match self.law {
             Law::Capture => self.radius,
-            Law::Disruption => (radius * (hole / mass).cbrt()).max(4.0 * hole / (c * c)),
+            Law::Disruption => (radius * (hole / mass).cbrt()).max(8.0 * hole / (c * c)),
         }
     }
 }

@@ -75,7 +75,7 @@ struct Hole {
     taken: u64,
     taken_mass: f64,
     taken_energy: f64,
-    /// Mean mass of the stars at the start. `None` in files of older versions, which took that of the moment.
+    /// Mean mass of the stars at the start. `None` in files of older versions; then it is the mean mass now.
     #[serde(default)]
     mean_mass0: Option<f64>,
 }
@@ -263,9 +263,15 @@ impl Checkpoint {
         if let Some(hole) = hole {
             let mean_mass = stars.m.iter().sum::<f64>() / stars.len().max(1) as f64;
             past.mean_mass0 = hole.mean_mass0.unwrap_or(mean_mass);
-            let sizes = [hole.mass, hole.feeding, hole.taken_mass, past.mean_mass0];
+            let sizes = [
+                hole.settings.mass,
+                hole.mass,
+                hole.feeding,
+                hole.taken_mass,
+                past.mean_mass0,
+            ];
             if !(hole.mass > 0.0
-                && sizes.iter().all(|x| *x >= 0.0 && x.is_finite())
+                && sizes.iter().all(|x| (0.0..=1e100).contains(x))
                 && (hole.mean_mass0.is_none() || past.mean_mass0 > 0.0)
                 && hole.taken_energy.is_finite())
             {

@@ -255,7 +255,7 @@ impl<C: Communicator> Cluster<C> {
     ///
     /// # Errors
     ///
-    /// A rank is lost, or nearly all stars of a large cluster without tidal field and black hole leave at once.
+    /// A rank is lost, or encounters unbind nearly all stars of a large cluster at once.
     pub fn step(&mut self, t_end: f64) -> Result<(), Error> {
         let dt = self.time_step()?.min(t_end - self.past.time);
         let dt = self.evolution_step(self.feeding_step(dt))?;

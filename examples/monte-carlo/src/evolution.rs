@@ -235,6 +235,23 @@ mod tests {
         }
     }
 
+    /// Units that are given by mass and time have the length for which G = 1.
+    #[test]
+    fn units_are_those_of_the_cluster() {
+        let units = Units {
+            mass: 700.0,
+            length: 0.1,
+        };
+        let evolution = Evolution {
+            metallicity: 0.02,
+            mass: units.mass,
+            time: units.time(),
+        };
+        let found = evolution.units();
+        assert_eq!(found.mass, 700.0);
+        assert!((found.length / 0.1 - 1.0).abs() < 1e-12, "{}", found.length);
+    }
+
     /// Heavier stars end earlier, and leave no more than they had.
     #[test]
     fn heavier_stars_end_earlier() {

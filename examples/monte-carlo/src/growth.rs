@@ -1,6 +1,6 @@
 //! Slow growth of the black hole in a cluster that has not begun. While a hole grows slowly, a star passes all its orbit, and its
-//! energy changes by -(growth) times the mean of 1/r over the orbit. With the 1/r of a random place instead, energies would scatter: by 0.4 in
-//! ln E while the mass of the hole grows by a factor of e in 20 steps.
+//! energy changes by -(growth) times the mean of 1/r over the orbit. With the 1/r of a random place instead, energies near the hole would scatter: by 0.4 in
+//! ln E while the mass of the hole grows by a factor of e in 20 steps. The potential of the stars changes, too; this change is that at a random place.
 
 use crate::bisection::STARS_TOGETHER;
 use crate::orbit::{Star, departing, find_apsides, put};
@@ -45,27 +45,34 @@ pub fn of_group(potential: &Potential, radii: &[f64], growth: f64, group: &mut S
         position::sample(potential, radii, orbits, group.streams);
         for (orbit, star) in orbits.iter_mut().zip(&stars) {
             orbit.star = *star;
+            orbit.place = orbit.place.or_else(|| Some(on_circle(potential, star)));
             put(group, orbit);
         }
     }
 }
 
 /// The star where a star of the cluster is that its orbit passes: where it is, or, if its new energy is too low for this place, next to the
-/// circular orbit of its angular momentum, which is within all orbits that have it. If the orbit passes no star there, the answer is the circle.
+/// circular orbit of its angular momentum, which is within all orbits that have it. If the orbit passes no star there, the answer is a place on the circle. Where the
+/// star is looked for, its own shell is taken for moved, too: an error of its mass over that inside.
 fn on_its_orbit(potential: &Potential, star: &Star) -> Result<Star, Place> {
     let comes_by = |star: &Star| star.q(&star.felt(potential, star.index), star.u) > 0.0;
     if comes_by(star) {
         return Ok(*star);
     }
+    let inner = inside_circle(potential, star);
+    let neighbours = inner.max(1)..=(inner + 1).min(potential.stars());
+    let moved = neighbours.map(|index| Star {
+        index,
+        u: potential.nodes[index].u,
+        ..*star
+    });
+    let found = moved.into_iter().find(comes_by);
+    found.ok_or_else(|| on_circle(potential, star))
+}
+
+/// Index of the last star within the circular orbit of the star's angular momentum, or 0. On the circle J^2 = M r, and M r grows outwards.
+fn inside_circle(potential: &Potential, star: &Star) -> usize {
     let j2 = star.momentum * star.momentum;
-    if j2 == 0.0 {
-        return Err(Place {
-            r: 1.0 / star.u,
-            vr: 0.0,
-            phi: star.phi,
-        });
-    }
-    // On the circle J^2 = M r, and M r grows outwards.
     let (mut inner, mut outer) = (0, potential.stars() + 1);
     while outer - inner > 1 {
         let middle = inner.midpoint(outer);
@@ -75,23 +82,28 @@ fn on_its_orbit(potential: &Potential, star: &Star) -> Result<Star, Place> {
             false => outer = middle,
         }
     }
-    let neighbours = inner.max(1)..=outer.min(potential.stars());
-    let moved = neighbours.map(|index| Star {
-        index,
-        u: potential.nodes[index].u,
-        ..*star
-    });
-    if let Some(moved) = moved.into_iter().find(comes_by) {
-        return Ok(moved);
+    inner
+}
+
+/// A place on the circular orbit of the star's angular momentum, or, if it has none, where it is.
+fn on_circle(potential: &Potential, star: &Star) -> Place {
+    let j2 = star.momentum * star.momentum;
+    if j2 == 0.0 {
+        return Place {
+            r: 1.0 / star.u,
+            vr: 0.0,
+            phi: star.phi,
+        };
     }
+    let inner = inside_circle(potential, star);
     let felt = star.felt(potential, inner);
-    let next = potential.nodes.get(outer).map_or(0.0, |node| node.u);
+    let next = potential.nodes.get(inner + 1).map_or(0.0, |node| node.u);
     let u = (felt.inside / j2).clamp(next, potential.nodes[inner].u);
-    Err(Place {
+    Place {
         r: 1.0 / u,
         vr: star.q(&felt, u).max(0.0).sqrt(),
         phi: felt.phi(u),
-    })
+    }
 }
 
 /// Time from pericentre to pericentre, of a circular orbit once around, and the integral of dt / r over this time. The ends of the orbit are known. The

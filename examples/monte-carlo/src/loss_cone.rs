@@ -263,9 +263,9 @@ mod tests {
         let dwarf = reach(Law::Disruption, 3, 0.6e-3);
         let expected = 0.01278 * (1000.0_f64 / 0.6).cbrt() / 4.435e7 / 0.1;
         assert!((dwarf / expected - 1.0).abs() < 0.01, "{dwarf} {expected}");
-        // 4 G M / c^2 of 1000 solar masses is 5907 km.
+        // 8 G M / c^2 of 1000 solar masses is 11813 km.
         let neutron_star = reach(Law::Disruption, 8, 1.4e-3);
-        let expected = 5907.0 / 3.0857e13 / 0.1;
+        let expected = 11_813.0 / 3.0857e13 / 0.1;
         assert!(
             (neutron_star / expected - 1.0).abs() < 1e-3,
             "{neutron_star} {expected}"

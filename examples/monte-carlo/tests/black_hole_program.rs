@@ -139,6 +139,7 @@ fn a_run_with_a_hole_has_the_same_bits() {
     for (place, word, refused) in [
         (0, "-0.05", "--black-hole-mass must be above 0"),
         (4, "0", HOLE),
+        (4, "1e300", HOLE),
         (5, "-1", HOLE),
         (7, "-0.1", HOLE),
         (7, "NaN", HOLE),

@@ -6,9 +6,10 @@ use super::{Cluster, FEWEST, Past};
 use crate::error::Error;
 use crate::partition::Partition;
 use crate::random::Stream;
+use crate::settings::Settings;
 use crate::stars::Stars;
 
-/// Encounters alone do not unbind nine tenths of so many stars in a step. A tidal field or a black hole may do so.
+/// Encounters alone do not unbind nine tenths of so many stars in a step. A tidal field, a black hole or the mass that evolving stars lose may do so.
 const MANY: usize = 10 * FEWEST;
 
 /// What a step changes.
@@ -22,8 +23,11 @@ pub(super) struct Kept {
 impl<C: Communicator> Cluster<C> {
     /// What the next step changes, for [`take_back`](Self::take_back); `None` where the step cannot dissolve the cluster.
     pub(super) fn keep(&self) -> Option<Kept> {
-        let takes_many = self.settings.tide.is_some() || self.past.feeding.is_some();
-        (takes_many || self.n() < MANY).then(|| Kept {
+        let Settings {
+            tide, evolution, ..
+        } = &self.settings;
+        let may_take_many = tide.is_some() || evolution.is_some() || self.past.feeding.is_some();
+        (may_take_many || self.n() < MANY).then(|| Kept {
             stars: self.stars.clone(),
             streams: self.streams.clone(),
             partition: self.partition,

@@ -14,9 +14,9 @@ use crate::profile::Profile;
 const STEPS: i32 = 200;
 const SEED: f64 = 1e-4;
 
-/// Part of its mass by which the hole grows in a step at most, roughly. A hole of the mass of a few stars may grow by some stars.
+/// Part of its mass by which the hole grows in a step at most, roughly. A hole of the mass of a few stars may grow by two stars.
 const LARGEST_GROWTH: f64 = 0.02;
-const FEWEST_TAKEN: f64 = 20.0;
+const FEWEST_TAKEN: f64 = 100.0;
 
 /// Length of the first step, in parts of the usual one.
 const FIRST_STEP: f64 = 0.1;
@@ -85,7 +85,7 @@ impl<C: Communicator> Cluster<C> {
     }
 
     /// Lets the hole of the settings grow in a cluster that has not begun. The stars keep their angular momenta. Their energies change in each
-    /// step by the mean change of the potential over their orbits, as in slow growth. So the cluster is in
+    /// step by the mean change of the hole's potential over their orbits, as in slow growth; the potential of the stars changes at a random phase. So the cluster is in
     /// equilibrium with its hole afterwards, and the density rises towards it (Young 1980). Stars have no encounters in the
     /// meantime, and no time passes. Without a hole nothing happens.
     ///
