@@ -13,3 +13,5 @@ pub mod report;
 pub mod script;
 pub mod sets;
 pub mod trial;
+#[cfg(test)]
+mod unseen;

@@ -8,9 +8,10 @@
 //! hermite.regularized FACTOR FORMED STEPS SECONDS            where systems are regularized, and for each:
 //! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ PERTURBED
 //!                                labels; centre; second star from the first; tide and its rate
-//! hermite.multiple N I J ... X Y Z VX VY VZ  K1 K2 ... x y z vx vy vz ...  TX TY TZ RX RY RZ ...
+//! hermite.multiple N I J ... X Y Z VX VY VZ  K1 K2 ... x y z vx vy vz ...  TX TY TZ RX RY RZ ...  A B ...
 //!                                labels; centre; places in the list of labels along a chain; from each star of the
-//!                                chain to the next; for each label tide and its rate
+//!                                chain to the next; for each label tide and its rate; places of the two stars of each
+//!                                binary that moves in the mean
 //! hermite.counts STEPS BLOCKS PAIRS
 //! hermite.block_sizes C0 C1 ... blocks of 2^k to 2^(k+1) - 1 particles
 //! ```
@@ -80,7 +81,8 @@ fn system_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
                 let (order, links) = multiple.links();
                 let links: Vec<Pull> = links.chain(multiple.tides.iter().copied()).collect();
                 let labels = held.system.labels();
-                let line = (order.len(), labels, [x, v], order, links);
+                let inner = multiple.inner();
+                let line = (order.len(), labels, [x, v], order, links, inner);
                 (MULTIPLE.to_owned(), words(&line))
             }
         });
@@ -140,7 +142,13 @@ fn words_of_multiple(line: &str) -> Option<(Body, Subsystem)> {
     let count: usize = count.parse().ok().filter(|count| *count >= 3)?;
     let (labels, rest) = rest.split_at_checked(count)?;
     let (at, rest) = rest.split_at_checked(6)?;
-    let (order, links) = rest.split_at_checked(count)?;
+    let (order, rest) = rest.split_at_checked(count)?;
+    let (links, inner) = rest.split_at_checked(6 * (2 * count - 1))?;
+    let inner: Vec<usize> = parsed(inner)?;
+    let (inner, []) = inner.as_chunks::<2>() else {
+        return None;
+    };
+    let inner = inner.to_vec();
     let labels: Vec<i32> = parsed(labels)?;
     let vectors: Vec<f64> = parsed(&[at, links].concat())?;
     let (vectors, []) = vectors.as_chunks::<3>() else {
@@ -157,7 +165,7 @@ fn words_of_multiple(line: &str) -> Option<(Body, Subsystem)> {
     let tides = links.split_off(count - 1);
     let centre = centre(labels[0], *at);
     let masses = vec![0.0; count];
-    let multiple = Multiple::from_parts(labels, masses, parsed(order)?, links, tides)?;
+    let multiple = Multiple::from_parts(labels, masses, parsed(order)?, links, inner, tides)?;
     Some((centre, Subsystem::Multiple(multiple)))
 }
 

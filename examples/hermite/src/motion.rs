@@ -1,4 +1,4 @@
-//! The angular momentum and the centre of mass of a cluster over time, which only `hermite` and `parallel` record.
+//! The angular momentum and the centre of mass of a cluster over time, which `hermite` and `parallel` record.
 
 use kirin_kit::Body;
 use kirin_kit::bound::BoundPart;

@@ -89,7 +89,7 @@ impl<T: Numbers, const N: usize> Numbers for [T; N] {
     }
 }
 
-/// `None` is NaN in all columns. The first versions wrote zeros.
+/// `None` is NaN in all columns.
 impl<T: Numbers> Numbers for Option<T> {
     const WIDTH: usize = T::WIDTH;
 
@@ -101,14 +101,14 @@ impl<T: Numbers> Numbers for Option<T> {
     }
 
     fn read(numbers: &[f64]) -> Self {
-        let is_there = numbers.iter().any(|x| !x.is_nan() && *x != 0.0);
+        let is_there = numbers.iter().any(|x| !x.is_nan());
         is_there.then(|| T::read(numbers))
     }
 }
 
 /// Declares a record and its columns. Each field has a type that is [`Numbers`](crate::columns::Numbers), the
-/// [`Dimension`](crate::columns::Dimension) of its numbers, and the names of its columns. `or` gives the number that stands
-/// for each of its columns that a file lacks, if that is not NaN. Fields after a semicolon are in no column.
+/// [`Dimension`](crate::columns::Dimension) of its numbers, and the names of its columns. `or` gives
+/// the number for columns that a file lacks; without it that is NaN. Fields after a semicolon are in no column.
 ///
 /// The record gets `COLUMNS`, `numbers` and `from_columns`.
 ///
@@ -305,6 +305,12 @@ mod tests {
         assert_eq!(named(&record, "heavy_10"), Some(0.3));
         let again = Sample::from_columns(|name| named(&record, name), vec![4.0]);
         assert_eq!(again, record);
+        let zeros = Sample {
+            radii: Some([[0.0; 2]; 2]),
+            ..sample()
+        };
+        let again = Sample::from_columns(|name| named(&zeros, name), vec![4.0]);
+        assert_eq!(again, zeros);
         let none = Sample {
             radii: None,
             ..sample()

@@ -125,14 +125,21 @@ impl Record {
     /// Reads a record from [`all_numbers`](Self::all_numbers) in a file. `names` are the names of the shared numbers; a
     /// file of an earlier version has none. Numbers that the file lacks become NaN. `None` if there are too few.
     pub fn from_numbers(names: Option<&[&str]>, numbers: &[f64]) -> Option<Self> {
-        let names = names.unwrap_or(&UNNAMED);
-        let (shared, own) = numbers.split_at_checked(names.len())?;
+        let (known, is_old) = (names.unwrap_or(&UNNAMED), names.is_none());
+        let (shared, own) = numbers.split_at_checked(known.len())?;
         let number = |name: &str| {
-            let place = names.iter().position(|n| *n == name)?;
-            Some(shared[place])
+            let place = known.iter().position(|n| *n == name)?;
+            // Zeros stood for nothing once.
+            let is_nothing = is_old && is_of_component(name) && shared[place] == 0.0;
+            (!is_nothing).then_some(shared[place])
         };
         Some(Self::from_columns(number, own.to_vec()))
     }
+}
+
+/// Whether a column has radii of the light or of the heavy bodies.
+pub(crate) fn is_of_component(name: &str) -> bool {
+    name.starts_with("light_") || name.starts_with("heavy_")
 }
 
 /// The records for programs, with the application's own numbers by the names of their columns. Numbers that are not
@@ -331,6 +338,23 @@ mod tests {
         };
         assert_eq!(curves[3].label, "heavy 50 %");
         assert_eq!(curves[3].points, [(0.0, heavy[1])]);
+    }
+
+    /// The radii of a single heavy body about itself are zeros.
+    #[test]
+    fn one_heavy_body_is_read_as_it_was_written() {
+        let mut bodies = crate::models::plummer(20, 1);
+        bodies[3].mass *= 8.0;
+        let sight = Sight::summed(&bodies, 0.0, None);
+        let record = Record::of(0.0, &bodies, &sight, &START, Vec::new());
+        let record = Record {
+            heavy_radii: record.heavy_radii.map(|_| [0.0; 3]),
+            ..record
+        };
+        assert!(record.light_radii.is_some() && record.heavy_radii.is_some());
+        let names = Record::COLUMNS.iter().map(|c| c.name).collect::<Vec<_>>();
+        let again = Record::from_numbers(Some(&names), &record.all_numbers());
+        assert_eq!(again, Some(record));
     }
 
     #[test]

@@ -9,9 +9,9 @@ use kirin_kit::vector::{Vec3, dot, norm, sub};
 use crate::torque::Balance;
 
 kirin_kit::record! {
-    /// What a run records of the cluster.
+    /// What a run records of the cluster in its galaxy.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct Record {
+    pub struct Motion {
         /// Half-mass radius of the bound part.
         half_mass_radius: f64 = Length ["half_mass_radius"],
         /// Its tidal radius.
@@ -27,7 +27,7 @@ kirin_kit::record! {
     }
 }
 
-impl Record {
+impl Motion {
     /// Of these `bodies`, and the `bound` part of them.
     pub fn of(bound: &BoundPart, galaxy: &Moment, balance: &Balance, bodies: &[Body]) -> Self {
         Self {

@@ -488,7 +488,7 @@ impl Integration for Integrator<'_> {
     }
 
     fn own_columns(&self) -> Vec<Column> {
-        cluster::Record::COLUMNS.to_vec()
+        cluster::Motion::COLUMNS.to_vec()
     }
 
     fn has_column(&self, name: &str) -> bool {
@@ -496,7 +496,7 @@ impl Integration for Integrator<'_> {
     }
 
     fn own_numbers(&self, bodies: &[Body], bound: &BoundPart) -> Vec<f64> {
-        cluster::Record::of(bound, &self.moment, &self.past.balance, bodies).numbers()
+        cluster::Motion::of(bound, &self.moment, &self.past.balance, bodies).numbers()
     }
 
     fn notes(&self) -> Vec<(String, String)> {

@@ -166,7 +166,7 @@ impl<'a, 'g> Report<'a, 'g> {
         let units = self.summary.units.as_ref();
         let (myr, time) = time_axis(units);
         let (parsecs, radius) = length_axis("radius", units);
-        let column = |name: &str| cluster::Record::COLUMNS.iter().position(|c| c.name == name);
+        let column = |name: &str| cluster::Motion::COLUMNS.iter().position(|c| c.name == name);
         let over_time = |label: &str, value: &dyn Fn(&Record) -> f64| Curve {
             label: label.to_owned(),
             points: self

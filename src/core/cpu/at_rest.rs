@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use super::attraction::{self, LeafPass};
+use super::attraction::{self, Lanes, LeafPass};
 use super::coincident::{self, Hash, Places};
 use super::division::Task;
 use super::grid::Grid;
 use super::kernel::JPage;
-use super::leaves::{LeafSums, Walk};
+use super::leaves::{LeafSums, TOGETHER, Walk};
 use super::resolution::{LeafBounds, ROUNDING};
 use super::resum::{Leaf, Resum};
 use super::simd::{Real, Rows, SERIES_MASS, Simd, Sums};
@@ -66,6 +66,18 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     /// more than a quarter of the i-particles so far, or masses have both signs, the pair loop also finds the smallest
     /// distance, which saves a second pass.
     unproved: usize,
+    ahead: &'a mut Ahead<S>,
+    /// Whose masses were taken out of [`Self::lent`].
+    taken: TakenMasses,
+}
+
+/// The sums of some i-particles over the present leaf, lane by lane.
+struct Ahead<S: Simd> {
+    /// The i-particles.
+    of: Range<usize>,
+    /// The kind of their pass.
+    kind: LeafPass,
+    lanes: [Lanes<S>; TOGETHER],
 }
 
 /// Whose masses were taken out of the present leaf.
@@ -124,6 +136,11 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             all.distance = all.distance.max(resolution.distance);
         }
         let mut lent = PageArray::default();
+        let mut ahead = Ahead {
+            of: 0..0,
+            kind: LeafPass::default(),
+            lanes: [Lanes::none(self.s); TOGETHER],
+        };
         let mut walk = Walk::new(length);
         for &position in &self.pages[task.pages.clone()] {
             let page = self.memory.page(position);
@@ -179,6 +196,8 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 again,
                 range: 0..0,
                 unproved: 0,
+                ahead: &mut ahead,
+                taken: TakenMasses::None,
             };
             walk.page(steps, slots, &mut over, stacks)?;
         }
@@ -192,6 +211,7 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageAtRest<'_, S, SPLIT> {
     #[inline(always)]
     fn begin(&mut self, range: Range<usize>) {
         (self.range, self.unproved) = (range, 0);
+        self.ahead.of = 0..0;
     }
 
     #[inline(always)]
@@ -214,38 +234,20 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             to.copy_from_slice(&self.exactly(i)?);
             return Ok(());
         }
-        let mut taken = TakenMasses::None;
-        let mut kind = LeafPass {
-            least: !self.bounds.one_sign || self.unproved * 4 > k,
-            ..self.kind
+        let mut wanted = match self.ahead.of.contains(&k) {
+            true => None,
+            false => Some(self.pass_from(k)),
         };
-        if let Some(places) = self.places
-            && i.eps2 == 0.0
-            && let Some(&next) = self.hashes.get(k + 1)
-        {
-            // The sums over this leaf take longer than the memory.
-            self.shared.s.double().prefetch(places.word(next));
-        }
-        if let Some(places) = self.places
-            && i.eps2 == 0.0
-            && places.may_hold(self.hashes[k])
-        {
-            let take = |slot: usize| {
-                self.lent[slot] = S::T::default();
-                taken.add(slot);
-            };
-            let at = (&i.x, self.hashes[k]);
-            kind.coincident = places.each(self.sources.page, at, &self.range, take);
-        }
         loop {
-            let sources = JPage {
-                masses: match kind.coincident {
-                    true => self.lent,
-                    false => self.sources.masses,
-                },
-                ..self.sources
-            };
-            let (sums, least) = self.pairs(kind, sources, target);
+            if let Some((of, kind)) = wanted.take() {
+                (self.ahead.of, self.ahead.kind) = (of, kind);
+                self.sum_lanes();
+            }
+            let kind = self.ahead.kind;
+            let sources = self.sources_of(kind);
+            let BlockContext { s, correction, .. } = *self.shared;
+            let (sums, least) =
+                self.ahead.lanes[k - self.ahead.of.start].over_lanes(s, kind, correction);
             let sound = match self.is_quickly_proved(&sums, target) {
                 true => true,
                 false => {
@@ -255,7 +257,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
                 }
             };
             if kind.coincident {
-                self.give_back(&taken);
+                self.give_back();
             }
             if sound {
                 for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
@@ -263,25 +265,71 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
                 }
                 return Ok(());
             }
-            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x, &mut taken) {
+            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x) {
                 to.copy_from_slice(&self.exactly(i)?);
                 return Ok(());
             }
-            kind.coincident = true;
+            let coincident = LeafPass {
+                coincident: true,
+                ..kind
+            };
+            wanted = Some((k..k + 1, coincident));
         }
     }
 
-    /// The loop over a leaf.
+    /// The i-particle number `k` and those after it that may take the same pass over the present leaf, and its kind.
     #[inline(always)]
-    fn pairs(
-        &self,
-        kind: LeafPass,
-        sources: JPage<'_, S>,
-        target: &ScaledParticle<S::T>,
-    ) -> (Four, S::T) {
-        let BlockContext { s, correction, .. } = *self.shared;
-        let range = self.range.clone();
-        attraction::leaf::<S, SPLIT>(s, kind, sources, target, range, correction)
+    fn pass_from(&mut self, k: usize) -> (Range<usize>, LeafPass) {
+        let mut kind = LeafPass {
+            least: !self.bounds.one_sign || self.unproved * 4 > k,
+            ..self.kind
+        };
+        let end = self.particles.len().min(k + TOGETHER);
+        let mut apart = end;
+        if let Some(places) = self.places
+            && !self.hashes.is_empty()
+        {
+            // The sums over this leaf take longer than the memory.
+            for &next in &self.hashes[end..self.hashes.len().min(end + TOGETHER)] {
+                self.shared.s.double().prefetch(places.word(next));
+            }
+            let may_coincide =
+                |&k: &usize| self.particles[k].eps2 == 0.0 && places.may_hold(self.hashes[k]);
+            apart = (k..end).find(may_coincide).unwrap_or(end);
+            if apart == k {
+                let take = |slot: usize| {
+                    self.lent[slot] = S::T::default();
+                    self.taken.add(slot);
+                };
+                let at = (&self.particles[k].x, self.hashes[k]);
+                kind.coincident = places.each(self.sources.page, at, &self.range, take);
+                apart += 1;
+            }
+        }
+        (k..apart, kind)
+    }
+
+    /// The sources of a pass of this kind.
+    #[inline(always)]
+    fn sources_of(&self, kind: LeafPass) -> JPage<'_, S> {
+        JPage {
+            masses: match kind.coincident {
+                true => self.lent,
+                false => self.sources.masses,
+            },
+            ..self.sources
+        }
+    }
+
+    /// Computes the pairs of the present leaf with the i-particles of [`Ahead::of`].
+    #[inline(always)]
+    fn sum_lanes(&mut self) {
+        let kind = self.ahead.kind;
+        for (n, k) in self.ahead.of.clone().enumerate() {
+            let target = &self.targets[k].target;
+            let (s, sources, range) = (self.shared.s, self.sources_of(kind), self.range.clone());
+            self.ahead.lanes[n] = attraction::leaf::<S, SPLIT>(s, kind, sources, target, range);
+        }
     }
 
     /// Whether finite sums with a small potential show that a leaf is sound.
@@ -336,22 +384,23 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// Takes out the masses of the particles at a place. Returns whether there are any.
     #[cold]
     #[inline(never)]
-    fn take_out(&mut self, x: &[f64; 3], taken: &mut TakenMasses) -> bool {
+    fn take_out(&mut self, x: &[f64; 3]) -> bool {
         let mut take = |slot: usize| {
             self.lent[slot] = S::T::default();
-            taken.add(slot);
+            self.taken.add(slot);
         };
         coincident::each(self.sources.page, x, &self.range, &mut take)
     }
 
     /// Gives particles their masses back.
     #[inline(always)]
-    fn give_back(&mut self, taken: &TakenMasses) {
+    fn give_back(&mut self) {
         let of = self.sources.masses;
-        match *taken {
+        match self.taken {
             TakenMasses::None => {}
             TakenMasses::One(slot) => self.lent[slot] = of[slot],
             TakenMasses::Many => self.lent.copy_from_slice(of),
         }
+        self.taken = TakenMasses::None;
     }
 }

@@ -32,7 +32,7 @@ pub const fn leaf_length<S: Simd>() -> usize {
 }
 
 /// What a pass over a leaf is made for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct LeafPass {
     /// Whether each j-particle has a softening length of its own.
     pub soft: bool,
@@ -46,8 +46,40 @@ pub struct LeafPass {
     pub reduced: bool,
 }
 
-/// Sums acceleration and potential over the slots of `range`, which lie in one leaf. Returns the sums, and the smallest
-/// softened r^2 if it is wanted, in the tile's units. `correction` is what [`Correction`] returns.
+/// What a pass over a leaf found, before the lanes are joined.
+#[derive(Clone, Copy)]
+pub struct Lanes<S: Simd> {
+    /// Minus the acceleration, and the potential.
+    sums: [S::V; 4],
+    /// The smallest softened r^2, if that was wanted.
+    least: S::V,
+}
+
+impl<S: Simd> Lanes<S> {
+    /// No pairs.
+    #[inline(always)]
+    pub fn none(s: S) -> Self {
+        Self {
+            sums: [s.splat(S::T::default()); 4],
+            least: s.splat(S::T::MAX),
+        }
+    }
+
+    /// The sums over all lanes, and the smallest softened r^2 if it was wanted, in the tile's units. `correction` is what
+    /// [`Correction`] returns.
+    #[inline(always)]
+    pub fn over_lanes(&self, s: S, kind: LeafPass, correction: f64) -> ([f64; 4], S::T) {
+        let [x, y, z, pot] = s.sums_of_four(self.sums);
+        let acc = -correction;
+        let least = match kind.coincident || kind.least {
+            true => s.least(self.least),
+            false => S::T::MAX,
+        };
+        ([acc * x, acc * y, acc * z, correction * pot], least)
+    }
+}
+
+/// Sums acceleration and potential over the slots of `range`, which lie in one leaf.
 ///
 /// `range` is not empty and begins at a multiple of the lanes. A j-particle with a mass at distance zero makes the sums
 /// infinite or NaN, unless the pair is softened. If [`Simd::SERIES`], masses are zero or at least
@@ -59,11 +91,10 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     j: JPage<'_, S>,
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
-    correction: f64,
-) -> ([f64; 4], S::T) {
+) -> Lanes<S> {
     match kind.reduced && !SPLIT && !S::T::IS_DOUBLE {
-        true => sums::<S, SPLIT, true>(s, kind, j, i, range, correction),
-        false => sums::<S, SPLIT, false>(s, kind, j, i, range, correction),
+        true => sums::<S, SPLIT, true>(s, kind, j, i, range),
+        false => sums::<S, SPLIT, false>(s, kind, j, i, range),
     }
 }
 
@@ -75,8 +106,7 @@ fn sums<S: Simd, const SPLIT: bool, const REDUCED: bool>(
     j: JPage<'_, S>,
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
-    correction: f64,
-) -> ([f64; 4], S::T) {
+) -> Lanes<S> {
     let mut pass = Pass::<S, SPLIT, REDUCED> {
         s,
         j,
@@ -105,13 +135,10 @@ fn sums<S: Simd, const SPLIT: bool, const REDUCED: bool>(
         LeafPass { equal: true, .. } => pass.over::<false, false, false, true>(range),
         _ => pass.over::<false, false, false, false>(range),
     }
-    let [x, y, z, pot] = s.sums_of_four(pass.sums);
-    let acc = -correction;
-    let least = match kind.coincident || kind.least {
-        true => s.least(pass.least),
-        false => S::T::MAX,
-    };
-    ([acc * x, acc * y, acc * z, correction * pot], least)
+    Lanes {
+        sums: pass.sums,
+        least: pass.least,
+    }
 }
 
 /// One i-particle and its sums over a leaf.

@@ -117,9 +117,8 @@ impl<S: Simd, const SPLIT: bool> Work for WithoutStrongest<'_, '_, S, SPLIT> {
             reduced: false,
         };
         let (range, mut unused) = (range.clone(), PageArray::default());
-        let (sums, _) =
-            kernel::leaf::<S, SPLIT>(s, variant, sources, target, range, &mut unused, None);
-        Some((sums, slot))
+        let lanes = kernel::leaf::<S, SPLIT>(s, variant, sources, target, range, &mut unused, None);
+        Some((lanes.over_lanes(s, false).0, slot))
     }
 }
 

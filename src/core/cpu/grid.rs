@@ -108,15 +108,16 @@ pub fn deciding(page: &Page, end: usize) -> usize {
     if beyond { end } else { PAGE }
 }
 
-/// Whether the greatest leading part of each group, on any grid, has the exponent of the greatest coordinate.
+/// Whether the greatest leading part of each group, on any grid, has the exponent of the greatest coordinate. `present`
+/// has a bit for each slot that holds a particle.
 #[inline(always)]
-pub fn are_told(groups: &[f64; GROUPS], page: &Page) -> bool {
+pub fn are_told(groups: &[f64; GROUPS], present: &[u64; GROUPS]) -> bool {
     // Rounding changes the exponent only to the next power of two, or to zero.
     let told = |(&greatest, &present): (&f64, &u64)| match greatest == 0.0 {
         true => present == 0,
         false => greatest.is_finite() && !is_power_of_two(greatest),
     };
-    groups.iter().zip(page.present()).all(told)
+    groups.iter().zip(present).all(told)
 }
 
 /// Whether a positive number is one.

@@ -8,6 +8,7 @@ use super::kernel::{self, JPage, LeafScratch, Variant};
 use super::leaves::{self, LeafSums, Walk};
 use super::masses::{Labels, Masses};
 use super::nearest;
+use super::pair::LeafLanes;
 use super::resolution::LeafBounds;
 use super::resum::{self, Leaf, Resum};
 use super::simd::{Real, Simd, Sums};
@@ -42,6 +43,16 @@ struct PageInMotion<'a, S: Simd, const SPLIT: bool> {
     halfway: Option<&'a mut LeafScratch<S::T>>,
     /// r^2 of the pairs of the present leaf.
     distances: &'a mut PageArray<S::T>,
+    ahead: &'a mut Ahead<S>,
+}
+
+/// The sums of some i-particles over the present leaf, lane by lane.
+struct Ahead<S: Simd> {
+    /// The i-particles.
+    of: Range<usize>,
+    /// Whether their smallest distances were wanted.
+    nearest: bool,
+    lanes: [LeafLanes<S>; leaves::TOGETHER],
 }
 
 /// The leaf that is being summed.
@@ -78,6 +89,11 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         let length = leaves::length::<S>();
         self.restart(task, length, totals)?;
         let mut distances = PageArray::default();
+        let mut ahead = Ahead {
+            of: 0..0,
+            nearest: false,
+            lanes: [LeafLanes::none(self.s); leaves::TOGETHER],
+        };
         let mut walk = Walk::new(length);
         for &position in &self.pages[task.pages.clone()] {
             let page = self.memory.page(position);
@@ -108,6 +124,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 again,
                 halfway: halfway.as_deref_mut(),
                 distances: &mut distances,
+                ahead: &mut ahead,
             };
             walk.page(steps, self.slots(page), &mut over, stacks)?;
         }
@@ -134,6 +151,7 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
     fn begin(&mut self, range: Range<usize>) {
         let page = self.sources.page;
         let mass = self.masses.of_leaves[range.start / leaves::length::<S>()];
+        self.ahead.of = 0..0;
         self.leaf = PresentLeaf {
             holes: !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone()),
             massless: mass == 0.0,
@@ -154,38 +172,26 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
             *to = self.exactly(k)?;
             return Ok(());
         }
+        if !self.ahead.of.contains(&k) {
+            self.look_ahead(k);
+        }
         let target = &self.targets[k].target;
-        let jerk = self.sources.page.has_motion() || target.moves;
-        let reduced_factors = self.reduced_factors.filter(|_| !jerk);
-        let variant = Variant {
-            jerk,
-            reduced: reduced_factors.is_some(),
-            mask: self.leaf.holes || self.labels.may_hold(target.label),
-            nearest: self.shared.nearest || !self.bounds.one_sign || self.leaf.unproved * 4 > k,
-        };
-        let (sums, least) = kernel::leaf::<S, SPLIT>(
-            self.shared.s,
-            variant,
-            self.sources,
-            target,
-            self.leaf.range.clone(),
-            self.distances,
-            self.halfway.as_deref_mut(),
-        );
+        let jerk = self.has_jerk(target);
+        let nearest = self.ahead.nearest;
+        let lanes = &self.ahead.lanes[k - self.ahead.of.start];
+        let (sums, least) = lanes.over_lanes(self.shared.s, nearest);
         let resolution = &target.resolution;
-        let holds = resolution.holds(&sums, &self.bounds, variant.jerk);
+        let holds = resolution.holds(&sums, &self.bounds, jerk);
         let proved = resolution.are_apart(&sums, &self.bounds);
         self.leaf.unproved += usize::from(!proved);
         let sound = holds
-            && (proved
-                || variant.nearest && resolution.resolves(least.to_f64())
-                || self.are_apart(target));
+            && (proved || nearest && resolution.resolves(least.to_f64()) || self.are_apart(target));
         if !sound {
             *to = self.exactly(k)?;
             return Ok(());
         }
         let dominated = SPLIT && self.leaf.bound.is_exceeded(&sums);
-        let factors = reduced_factors.unwrap_or(self.factors);
+        let factors = self.factors_of(jerk);
         for ((to, sum), factor) in to.iter_mut().zip(sums).zip(factors) {
             *to = sum * factor;
         }
@@ -193,13 +199,60 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
             self.note_nearest(k, least);
         }
         if dominated {
-            self.add_dominant(k, variant.jerk, to);
+            self.add_dominant(k, jerk, to);
         }
         Ok(())
     }
 }
 
 impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
+    /// Computes the pairs of the present leaf with the i-particles from number `k` on.
+    #[inline(always)]
+    fn look_ahead(&mut self, k: usize) {
+        let shared = self.shared;
+        let nearest = shared.nearest || !self.bounds.one_sign || self.leaf.unproved * 4 > k;
+        // The distances are those of one i-particle.
+        let count = match nearest {
+            true => 1,
+            false => leaves::TOGETHER.min(self.particles.len() - k),
+        };
+        (self.ahead.of, self.ahead.nearest) = (k..k + count, nearest);
+        for n in 0..count {
+            let target = &self.targets[k + n].target;
+            let jerk = self.has_jerk(target);
+            let variant = Variant {
+                jerk,
+                reduced: self.reduced_factors.is_some() && !jerk,
+                mask: self.leaf.holes || self.labels.may_hold(target.label),
+                nearest,
+            };
+            self.ahead.lanes[n] = kernel::leaf::<S, SPLIT>(
+                shared.s,
+                variant,
+                self.sources,
+                target,
+                self.leaf.range.clone(),
+                self.distances,
+                self.halfway.as_deref_mut(),
+            );
+        }
+    }
+
+    /// Whether the pairs with an i-particle have jerks.
+    #[inline(always)]
+    fn has_jerk(&self, target: &ScaledParticle<S::T>) -> bool {
+        self.sources.page.has_motion() || target.moves
+    }
+
+    /// What brings the sums of an i-particle into the client's units.
+    #[inline(always)]
+    fn factors_of(&self, jerk: bool) -> Sums {
+        match self.reduced_factors {
+            Some(factors) if !jerk => factors,
+            _ => self.factors,
+        }
+    }
+
     /// Whether the leaf has no close pair, although its potential does not prove that.
     #[inline(always)]
     fn are_apart(&self, target: &ScaledParticle<S::T>) -> bool {

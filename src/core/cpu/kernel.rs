@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::pair::{Broadcast, LaneSums, Pair, Slots, product, reread};
+use super::pair::{Broadcast, LaneSums, LeafLanes, Pair, Slots, product, reread};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tile::Tile;
@@ -59,7 +59,7 @@ pub struct Variant {
 }
 
 /// Returns the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the smallest
-/// softened r^2 if it is wanted. In that case `distances` receives the softened r^2 of every slot, or the greatest
+/// softened r^2 if it is wanted: [`LeafLanes::over_lanes`] joins the lanes. In that case `distances` receives the softened r^2 of every slot, or the greatest
 /// number for slots that are left out. `halfway` is scratch memory that speeds up instruction sets with few
 /// registers; the bits are the same without it.
 ///
@@ -75,7 +75,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     range: Range<usize>,
     distances: &mut PageArray<S::T>,
     halfway: Option<&mut LeafScratch<S::T>>,
-) -> (Sums, S::T) {
+) -> LeafLanes<S> {
     macro_rules! with {
         ($jerk:literal $mask:literal $nearest:literal $reduced:literal) => {
             pairs::<S, SPLIT, $jerk, $mask, $nearest, false, $reduced>(
@@ -114,11 +114,12 @@ pub fn careful_leaf<S: Simd>(
     range: Range<usize>,
     distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
-    if nearest {
+    let lanes = if nearest {
         pairs::<S, false, true, true, true, true, false>(s, j, i, range, distances, None)
     } else {
         pairs::<S, false, true, true, false, true, false>(s, j, i, range, distances, None)
-    }
+    };
+    lanes.over_lanes(s, nearest)
 }
 
 /// The smallest softened r^2 among the pairs of [`leaf`] with a mass that is not zero.
@@ -199,7 +200,7 @@ fn pairs<
     range: Range<usize>,
     distances: &mut PageArray<S::T>,
     halfway: Option<&mut LeafScratch<S::T>>,
-) -> (Sums, S::T) {
+) -> LeafLanes<S> {
     let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
     let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL, REDUCED> {
         s,
@@ -263,13 +264,10 @@ fn pairs<
             at += S::LANES;
         }
     }
-    let sums = pass.sums.over_lanes(s);
-    let least = if NEAREST {
-        s.least(pass.least)
-    } else {
-        S::T::MAX
-    };
-    (sums, least)
+    LeafLanes {
+        sums: pass.sums,
+        least: pass.least,
+    }
 }
 
 /// One i-particle and its sums over a leaf.

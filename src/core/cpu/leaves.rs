@@ -11,6 +11,11 @@ use crate::sources::sum_tree::{Partial, Steps};
 /// Vectors of a leaf.
 const VECTORS: usize = 32;
 
+/// I-particles whose pairs with a leaf are computed before the lanes of their sums are joined. Joining takes some 50
+/// instructions that wait for each other. Done at once, they would keep the next i-particle's pairs out of the
+/// processor's schedulers: 6 to 7 % of the time with AVX-512.
+pub const TOGETHER: usize = 8;
+
 /// The slots of a leaf.
 pub const fn length<S: Simd>() -> usize {
     assert!(PAGE.is_multiple_of(VECTORS * S::LANES));

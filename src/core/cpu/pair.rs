@@ -167,6 +167,7 @@ unsafe fn component<S: Simd, const SPLIT: bool>(
 }
 
 /// The sums over the pairs of one i-particle. Each lane has the sum over its own slots, so the lanes are still to be added.
+#[derive(Clone, Copy)]
 pub struct LaneSums<S: Simd> {
     /// Acceleration
     pub acc: [S::V; 3],
@@ -224,6 +225,36 @@ impl<S: Simd> LaneSums<S> {
     pub fn over_lanes(&self, s: S) -> Sums {
         let ([x, y, z], [jx, jy, jz]) = (self.acc, self.jerk);
         s.sums([x, y, z, self.pot, jx, jy, jz])
+    }
+}
+
+/// What a pass over a leaf found, before the lanes are joined.
+#[derive(Clone, Copy)]
+pub struct LeafLanes<S: Simd> {
+    /// The sums.
+    pub sums: LaneSums<S>,
+    /// The smallest softened r^2, if that was wanted.
+    pub least: S::V,
+}
+
+impl<S: Simd> LeafLanes<S> {
+    /// No pairs.
+    #[inline(always)]
+    pub fn none(s: S) -> Self {
+        Self {
+            sums: LaneSums::none(s),
+            least: s.splat(S::T::MAX),
+        }
+    }
+
+    /// The sums over all lanes, and the smallest softened r^2 if it was wanted.
+    #[inline(always)]
+    pub fn over_lanes(&self, s: S, nearest: bool) -> (Sums, S::T) {
+        let least = match nearest {
+            true => s.least(self.least),
+            false => S::T::MAX,
+        };
+        (self.sums.over_lanes(s), least)
     }
 }
 

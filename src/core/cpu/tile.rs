@@ -133,7 +133,7 @@ impl<T: Real> Tile<T> {
         if SPLIT {
             self.grid = sampled.last_grid();
         }
-        let mut greatest = self.predict_below::<S, SPLIT>(s, page, ti, end);
+        let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti, end);
         if !T::IS_DOUBLE {
             let suits = |[x, v]: [f64; 2]| !outside(x, LENGTHS) && !outside(v, VELOCITIES);
             let plain = suits(self.in_client_units(greatest.over_all(), page, ti, end));
@@ -144,10 +144,11 @@ impl<T: Real> Tile<T> {
             self.representable = representable;
             if self.units != units {
                 self.units = units;
-                greatest = self.predict_below::<S, SPLIT>(s, page, ti, end);
+                greatest = self.predict_in_units::<S, SPLIT>(s, page, ti, end);
             }
             if SPLIT {
-                let told = end == PAGE && grid::are_told(&greatest.x, page);
+                let present = page.present_below(page.first_address() + end);
+                let told = grid::are_told(&greatest.x, &present);
                 let grid = match told {
                     true if self.grid.is_surely_of(&greatest.x) => self.grid,
                     true => Grid::of(greatest.x),
@@ -156,7 +157,7 @@ impl<T: Real> Tile<T> {
                 if self.grid != grid {
                     self.grid = grid;
                     sampled.keep_grid(grid);
-                    greatest = self.predict_below::<S, SPLIT>(s, page, ti, end);
+                    greatest = self.predict_in_units::<S, SPLIT>(s, page, ti, end);
                 }
             }
             self.measure(greatest.over_all(), page, ti, end);

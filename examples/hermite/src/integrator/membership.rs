@@ -41,12 +41,18 @@ impl Integrator<'_> {
         };
         if let Some(held) = all.at.get(&i) {
             let system = &held.system;
-            return match system.is_crowded() {
+            let felt = match system.is_crowded() {
                 true => system.distance_of(2.0 * all.heaviest, INFLUENCE[0]).powi(2),
                 false => 0.0,
             };
+            return self.search2_of_orbits(i, limits).max(felt);
         }
-        let mass = self.bodies[i].mass + all.heaviest;
+        self.search2_of_orbits(i, limits)
+    }
+
+    /// Square of the radius within which particle `i` looks for one on an orbit about it.
+    fn search2_of_orbits(&self, i: usize, limits: &Limits) -> f64 {
+        let mass = self.bodies[i].mass + self.regularized.heaviest;
         let radius = limits.radius_of(mass);
         let state = &self.states[i];
         let is_new = state.acc == [0.0; 3];
@@ -228,12 +234,16 @@ impl Integrator<'_> {
         limits: &Limits,
     ) -> Option<(f64, Pair)> {
         let stars = |list: &[usize]| list.iter().map(|&i| self.number_of_stars(i)).sum::<usize>();
-        let influence = influence(a, b, &self.centres(t, first, second));
-        if stars(first) + stars(second) > MOST || influence <= INFLUENCE[0] {
+        let centres = self.centres(t, first, second);
+        let influence = influence(a, b, &centres);
+        let is_felt = influence > INFLUENCE[0];
+        if stars(first) + stars(second) > MOST || !(is_felt || centres.joins_for_its_orbit(limits))
+        {
             return None;
         }
         let outer = self.pair_of(t, first, second);
-        outer.joins(&wider(limits)).then_some((influence, outer))
+        let joins = is_felt && outer.joins(&wider(limits)) || outer.joins_for_its_orbit(limits);
+        joins.then_some((influence, outer))
     }
 
     fn number_of_stars(&self, i: usize) -> usize {
@@ -353,7 +363,8 @@ fn divided(multiple: &Multiple, limits: &Limits) -> Option<Vec<Vec<usize>>> {
     let (_, mut outer) = Pair::of(&a, &b);
     outer.tide = sub(&tide_b, &tide_a);
     let influence = influence((a.mass, size_a), (b.mass, size_b), &outer);
-    if influence > INFLUENCE[1] && outer.stays(&wider(limits)) {
+    let stays = influence > INFLUENCE[1] && outer.stays(&wider(limits));
+    if stays || outer.stays_for_its_orbit(limits) {
         return None;
     }
     let mut parts = Vec::new();

@@ -32,6 +32,7 @@ mod chain;
 pub mod endurance;
 mod extrapolation;
 pub mod hierarchy;
+mod inner;
 pub mod kepler;
 pub mod kozai;
 mod leapfrog;

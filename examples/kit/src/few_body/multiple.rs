@@ -6,19 +6,23 @@
 //!
 //! The state is the vectors along a chain of neighbours: a binary at a pericentre of 1e-8 inside a system of size 0.1 would
 //! lose its energy if its stars were stored about the centre.
+//!
+//! A tight binary in a wide orbit around other members would make their motion dear: it moves in the mean ([`inner`]).
+//! The other members and the stars of the cluster feel the two as one star.
 
 use std::cell::RefCell;
 
 use super::chain::Chain;
+use super::hierarchy;
+use super::inner::{Members, Nodes};
 use super::kepler::Orbit;
 use super::pair::{Pull, longest_kick};
 use super::system::{Error, System};
-use super::{Alone, hierarchy};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 
 /// Perturbation of two members below which the tide acts on their centre only.
-const MEAN: f64 = 1e-7;
+const FAINT: f64 = 1e-7;
 
 /// Position and velocity of a member about the centre of mass.
 pub type Place = (Vec3, Vec3);
@@ -30,12 +34,12 @@ pub struct Multiple {
     pub labels: Vec<i32>,
     /// Their masses.
     pub masses: Vec<f64>,
-    /// From each star to the next one along the chain.
-    chain: Chain,
+    /// From each star to the next one along the chain, and the binaries that move in the mean.
+    members: Members,
     /// Accelerations by all others, less that of the centre, and their time derivatives.
     pub tides: Vec<Pull>,
     /// A time since the last step, and where the kick at its beginning and their own motion bring the stars by then.
-    flown: RefCell<Option<(f64, Chain)>>,
+    flown: RefCell<Option<(f64, Members)>>,
 }
 
 impl Multiple {
@@ -52,7 +56,10 @@ impl Multiple {
         let new = Self {
             labels: stars.iter().map(|star| star.index).collect(),
             masses: stars.iter().map(|star| star.mass).collect(),
-            chain: Chain::new(&x, &v),
+            members: Members {
+                chain: Chain::new(&x, &v),
+                inner: Vec::new(),
+            },
             tides: vec![Pull::default(); stars.len()],
             flown: RefCell::default(),
         };
@@ -60,13 +67,14 @@ impl Multiple {
     }
 
     /// A system from its saved parts. `order` has the members along the chain, as places in their list. `links` are
-    /// position and velocity of each member of the chain relative to the one before. `None` if the parts do not fit
-    /// together, or two neighbours are at one place.
+    /// position and velocity of each member of the chain relative to the one before. `inner` are the binaries that move in
+    /// the mean, as places in the list. `None` if the parts do not fit together, or two neighbours are at one place.
     pub fn from_parts(
         labels: Vec<i32>,
         masses: Vec<f64>,
         order: Vec<usize>,
         links: Vec<Place>,
+        inner: Vec<[usize; 2]>,
         tides: Vec<Pull>,
     ) -> Option<Self> {
         let n = labels.len();
@@ -74,10 +82,20 @@ impl Multiple {
         let has_each = (0..n).all(|k| order.contains(&k)) && order.len() == n;
         let (x, v): (Vec<Vec3>, Vec<Vec3>) = links.into_iter().unzip();
         let is_apart = x.iter().all(|x| *x != [0.0; 3]);
-        (n > 2 && is_whole && has_each && is_apart).then(|| Self {
+        let are_neighbours = |both: &[usize; 2]| order.windows(2).any(|two| two == both);
+        let all = inner.as_flattened();
+        let are_inner = inner.iter().all(are_neighbours)
+            && all
+                .iter()
+                .enumerate()
+                .all(|(k, star)| !all[..k].contains(star));
+        (n > 2 && is_whole && has_each && is_apart && are_inner).then(|| Self {
             labels,
             masses,
-            chain: Chain { order, x, v },
+            members: Members {
+                chain: Chain { order, x, v },
+                inner,
+            },
             tides,
             flown: RefCell::default(),
         })
@@ -85,8 +103,26 @@ impl Multiple {
 
     /// The members along the chain, as places in their list, and position and velocity from each to the next.
     pub fn links(&self) -> (&[usize], impl Iterator<Item = Place>) {
-        let Chain { order, x, v } = &self.chain;
+        let Chain { order, x, v } = &self.members.chain;
         (order, x.iter().copied().zip(v.iter().copied()))
+    }
+
+    /// The binaries that move in the mean, as places in the list of members. The energies of their stored orbits include
+    /// those of their stars in the tide of the other members.
+    pub fn inner(&self) -> &[[usize; 2]] {
+        &self.members.inner
+    }
+
+    /// The members with the orbits that they have at present. No binary moves in the mean.
+    pub fn osculating(self) -> Self {
+        if self.members.inner.is_empty() {
+            return self;
+        }
+        Self {
+            members: self.members.osculating(&self.masses),
+            flown: RefCell::default(),
+            ..self
+        }
     }
 
     /// The same with other masses.
@@ -96,21 +132,21 @@ impl Multiple {
 
     /// Position and velocity of member `j` from member `i`, with the digits of the chain.
     pub fn relative(&self, i: usize, j: usize) -> Place {
-        self.chain.relative(i, j)
+        self.members.chain.relative(i, j)
     }
 
     /// If the members `i` and `j` are neighbours along the chain, stores position and velocity of `j` from `i` with all
     /// digits. Otherwise nothing changes.
-    pub fn set_relative(&mut self, i: usize, j: usize, (x, v): Place) {
-        let order = &self.chain.order;
+    pub fn set_relative(&mut self, i: usize, j: usize, (new_x, new_v): Place) {
+        let Chain { order, x, v } = &mut self.members.chain;
         let is_here = |k: &usize| {
             let both = [order[*k], order[*k + 1]];
             both == [i, j] || both == [j, i]
         };
         if let Some(k) = (0..order.len() - 1).find(is_here) {
             let sign = if order[k] == i { 1.0 } else { -1.0 };
-            self.chain.x[k] = x.map(|c| sign * c);
-            self.chain.v[k] = v.map(|c| sign * c);
+            x[k] = new_x.map(|c| sign * c);
+            v[k] = new_v.map(|c| sign * c);
         }
     }
 
@@ -127,13 +163,13 @@ impl Multiple {
             x,
             v,
         };
-        let places = self.chain.bodies(&self.masses);
+        let places = self.members.chain.bodies(&self.masses);
         places.into_iter().enumerate().map(star).collect()
     }
 
-    /// Energy of the members about their centre.
+    /// Energy of the members about their centre, by their stored orbits.
     pub fn energy(&self) -> f64 {
-        System::along(self.masses.clone(), self.chain.clone()).energy()
+        System::along(self.masses.clone(), self.members.chain.clone()).energy()
     }
 
     /// Largest distance of two members.
@@ -151,21 +187,28 @@ impl Multiple {
         (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
     }
 
-    /// Where the members are `dt` after the last step, about their centre.
+    /// Where the members are `dt` after the last step, about their centre. The stars of binaries that move in the mean
+    /// are at the centres of these.
     ///
     /// # Errors
     ///
     /// Two members are at one place.
     pub fn predict(&self, dt: f64) -> Result<Vec<Place>, Error> {
-        let mut chain = self.flown(dt)?;
+        let mut members = self.flown(dt)?;
         let ahead = |(acc, jerk): &Pull| {
             let mut acc = *acc;
             add_scaled(&mut acc, dt, jerk);
             (acc, *jerk)
         };
         let tides: Vec<Pull> = self.tides.iter().map(ahead).collect();
-        self.kick(&mut chain, &tides, dt, 1.0);
-        Ok(chain.bodies(&self.masses))
+        self.kick(&mut members.chain, &tides, dt, 1.0);
+        let mut places = members.chain.bodies(&self.masses);
+        for both in members.inner {
+            let masses = both.map(|k| self.masses[k]);
+            let centre = mean(&masses, &both.map(|k| places[k]));
+            both.iter().for_each(|&k| places[k] = centre);
+        }
+        Ok(places)
     }
 
     /// Takes the members to the end of a step of `dt`, where the forces at the predicted places were found to be `pulls`.
@@ -174,31 +217,44 @@ impl Multiple {
     ///
     /// Two members are at one place.
     pub fn advance(&mut self, dt: f64, pulls: &[Pull]) -> Result<(), Error> {
-        let mut chain = self.flown(dt)?;
+        let mut members = self.flown(dt)?;
         let mean = mean(&self.masses, pulls);
         let tide = |pull: &Pull| (sub(&pull.0, &mean.0), sub(&pull.1, &mean.1));
         self.tides = pulls.iter().map(tide).collect();
-        self.kick(&mut chain, &self.tides, dt, 1.0);
-        chain.renew();
-        self.chain = chain;
+        self.kick(&mut members.chain, &self.tides, dt, 1.0);
+        if members.inner.is_empty() {
+            members.chain.renew();
+        }
+        self.members = members;
         *self.flown.borrow_mut() = None;
         Ok(())
     }
 
     /// Where the kick at the beginning of a step of `dt`, and then their own motion, bring the members.
-    fn flown(&self, dt: f64) -> Result<Chain, Error> {
-        if let Some((known, chain)) = &*self.flown.borrow()
+    fn flown(&self, dt: f64) -> Result<Members, Error> {
+        if let Some((known, members)) = &*self.flown.borrow()
             && *known == dt
         {
-            return Ok(chain.clone());
+            return Ok(members.clone());
         }
-        let mut chain = self.chain.clone();
-        self.kick(&mut chain, &self.tides, dt, -1.0);
-        let mut system = System::along(self.masses.clone(), chain);
-        system.advance(dt, &mut Alone)?;
-        let chain = system.into_chain();
-        *self.flown.borrow_mut() = Some((dt, chain.clone()));
-        Ok(chain)
+        let mut members = self.members.clone();
+        self.kick(&mut members.chain, &self.tides, dt, -1.0);
+        members.advance(&self.masses, dt)?;
+        *self.flown.borrow_mut() = Some((dt, members.clone()));
+        Ok(members)
+    }
+
+    /// Decides after a step which binaries move in the mean from now on.
+    pub fn plan(&mut self) {
+        let mut members = self.members.clone();
+        members.divide(&self.masses, &self.tides);
+        let outside = |i, j| self.perturbation(i, j);
+        for both in members.join(&self.masses, &self.tides, outside) {
+            let common = mean(&both.map(|k| self.masses[k]), &both.map(|k| self.tides[k]));
+            both.iter().for_each(|&k| self.tides[k] = common);
+        }
+        self.members = members;
+        *self.flown.borrow_mut() = None;
     }
 
     /// Kicks the members at one end of a step: -1 for its beginning, 1 for its end.
@@ -230,7 +286,7 @@ impl Multiple {
     }
 
     fn is_hardly_perturbed(&self, i: usize, j: usize) -> bool {
-        self.orbit(i, j).is_bound() && self.perturbation(i, j) < MEAN
+        self.orbit(i, j).is_bound() && self.perturbation(i, j) < FAINT
     }
 
     /// The orbit of two members around each other.
@@ -241,35 +297,43 @@ impl Multiple {
 
     /// The tide between two members in parts of their attraction, at the greatest distance on their orbit.
     fn perturbation(&self, i: usize, j: usize) -> f64 {
-        let (x, _) = self.relative(i, j);
         let tide = sub(&self.tides[j].0, &self.tides[i].0);
-        let orbit = self.orbit(i, j);
-        let further = match orbit.is_bound() {
-            true => (orbit.apocentre() / norm(&x)).max(1.0),
-            false => 1.0,
-        };
-        norm(&tide) * dot(&x, &x) / orbit.mass * further.powi(3)
+        perturbation(self.relative(i, j), self.masses[i] + self.masses[j], &tide)
     }
 
-    /// The greatest perturbation of two neighbours along the chain: the tide between them divided by their attraction,
-    /// at the apocentre if they are bound.
+    /// The greatest perturbation of two neighbours along the chain. Binaries that move in the mean count as one star.
     pub fn greatest_perturbation(&self) -> f64 {
-        let neighbours = self.chain.order.windows(2);
-        let perturbations = neighbours.map(|both| self.perturbation(both[0], both[1]));
+        let neighbours = self.links_of_nodes().filter(|link| link.is_neighbour);
+        let perturbations = neighbours.map(|link| perturbation(link.place, link.mass, &link.tide));
         perturbations.fold(0.0, f64::max)
     }
 
     /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
     pub fn longest_step(&self, eta: f64) -> f64 {
-        let step = |(i, j): (usize, usize)| {
-            if self.perturbation(i, j) < MEAN {
-                return f64::INFINITY;
+        let step = |link: LinkOfNodes| {
+            let LinkOfNodes {
+                place, mass, tide, ..
+            } = link;
+            match perturbation(place, mass, &tide) < FAINT {
+                true => f64::INFINITY,
+                false => longest_kick(&place.0, &place.1, &tide, mass, eta),
             }
-            let (x, v) = self.relative(i, j);
-            let tide = sub(&self.tides[j].0, &self.tides[i].0);
-            longest_kick(&x, &v, &tide, self.masses[i] + self.masses[j], eta)
         };
-        self.pairs().map(step).fold(f64::INFINITY, f64::min)
+        let steps = self.links_of_nodes().map(step);
+        steps.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Any two stars or binaries that move in the mean.
+    fn links_of_nodes(&self) -> impl Iterator<Item = LinkOfNodes> {
+        let nodes = Nodes::of(&self.masses, &self.members);
+        let tide = |stars: &[usize]| self.tides[stars[0]].0;
+        let links = nodes.links().map(|link| LinkOfNodes {
+            tide: sub(&tide(link.stars[1]), &tide(link.stars[0])),
+            place: link.place,
+            mass: link.mass,
+            is_neighbour: link.is_neighbour,
+        });
+        links.collect::<Vec<_>>().into_iter()
     }
 
     /// The two parts that remain if the longest link of the members' minimum spanning tree is cut, as places in the
@@ -303,6 +367,25 @@ impl Multiple {
         let nodes = hierarchy::nodes(&self.stars());
         nodes.iter().flat_map(hierarchy::Node::orbits).collect()
     }
+}
+
+/// Two nodes: position and velocity of the second from the first, the mass of both, the tide between them, and whether they
+/// are neighbours along the chain.
+struct LinkOfNodes {
+    place: Place,
+    mass: f64,
+    tide: Vec3,
+    is_neighbour: bool,
+}
+
+/// The `tide` between two bodies in parts of their attraction, at the greatest distance on their orbit.
+fn perturbation((x, v): Place, mass: f64, tide: &Vec3) -> f64 {
+    let orbit = Orbit::of(&x, &v, mass);
+    let further = match orbit.is_bound() {
+        true => (orbit.apocentre() / norm(&x)).max(1.0),
+        false => 1.0,
+    };
+    norm(tide) * dot(&x, &x) / mass * further.powi(3)
 }
 
 /// The mean of `pulls` by mass.

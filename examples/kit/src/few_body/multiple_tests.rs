@@ -1,6 +1,7 @@
 //! Tests of systems of three and more stars against the few-body integrator under the same perturbation.
 
 use super::*;
+use crate::few_body::Alone;
 use crate::few_body::pair::tests::Passage;
 use crate::few_body::subsystem::Subsystem;
 
@@ -106,7 +107,7 @@ fn parts_that_do_not_fit_are_refused() {
     let parts = |labels: Vec<i32>, order: Vec<usize>, links: Vec<Place>| {
         let masses = vec![1.0; labels.len()];
         let tides = vec![Pull::default(); labels.len()];
-        Multiple::from_parts(labels, masses, order, links, tides)
+        Multiple::from_parts(labels, masses, order, links, Vec::new(), tides)
     };
     assert!(parts(vec![1, 2, 3], vec![2, 0, 1], vec![link; 2]).is_some());
     assert!(parts(vec![1, 2], vec![0, 1], vec![link]).is_none());

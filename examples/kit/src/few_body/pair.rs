@@ -17,10 +17,10 @@ use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 
 /// Perturbation below which the orbit of a binary changes in the mean only, and above which it is followed again.
-const MEAN: [f64; 2] = [2.5e-6, 1e-5];
+pub(super) const MEAN: [f64; 2] = [2.5e-6, 1e-5];
 
 /// Periods of such a binary in the time within which the tide changes: least to begin with, and to go on.
-const MANY: [f64; 2] = [20.0, 10.0];
+pub(super) const MANY: [f64; 2] = [20.0, 10.0];
 
 /// Longest step for eta = 1, in times sqrt(r^3 / M), and that at a perturbation of [`STANDARD`].
 const LONGEST: f64 = 3.5;
@@ -308,6 +308,17 @@ impl Pair {
         let (r, radius) = (norm(&self.x), limits.radius_of(self.mass()));
         self.is_whole(1.2 * radius, WHOLE[1])
             || (self.approaches() || r < 0.5 * radius) && self.perturbation() < PASSING[1]
+    }
+
+    /// Whether two bodies become a system for their orbit alone: they are bound, little perturbed on all of it, and hard.
+    pub fn joins_for_its_orbit(&self, limits: &Limits) -> bool {
+        let radius = limits.radius_of(self.mass());
+        norm(&self.x) < radius && self.is_whole(radius, WHOLE[0])
+    }
+
+    /// Whether such a system remains one.
+    pub fn stays_for_its_orbit(&self, limits: &Limits) -> bool {
+        self.is_whole(1.2 * limits.radius_of(self.mass()), WHOLE[1])
     }
 
     fn approaches(&self) -> bool {

@@ -121,11 +121,11 @@ impl Subsystem {
         }
     }
 
-    /// The members with the energy that they have at present: see [`Pair::osculating`].
+    /// The members with the energy that they have at present: see [`Pair::osculating`] and [`Multiple::osculating`].
     pub fn osculating(self) -> Self {
         match self {
             Self::Pair(pair) => Self::Pair(pair.osculating()),
-            Self::Multiple(_) => self,
+            Self::Multiple(multiple) => Self::Multiple(multiple.osculating()),
         }
     }
 
@@ -177,8 +177,9 @@ impl Subsystem {
 
     /// Decides after a step how the next one is made, where the forces on the centre change within the time `scale`.
     pub fn plan(&mut self, scale: f64) {
-        if let Self::Pair(pair) = self {
-            pair.plan(scale);
+        match self {
+            Self::Pair(pair) => pair.plan(scale),
+            Self::Multiple(multiple) => multiple.plan(),
         }
     }
 

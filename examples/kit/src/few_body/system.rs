@@ -98,6 +98,11 @@ impl System {
         self
     }
 
+    /// The bodies along the chain.
+    pub(super) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
     /// The chain alone.
     pub(super) fn into_chain(self) -> Chain {
         self.chain

@@ -31,7 +31,7 @@ use crate::body::Body;
 use crate::columns::Columns;
 use crate::command::{Ended, tell};
 use crate::csv::Csv;
-use crate::history::Record;
+use crate::history::{Record, is_of_component};
 use crate::interrupt;
 use crate::models::light_and_heavy;
 use crate::sight::{Sight, Start, energy_of};
@@ -212,7 +212,6 @@ impl<I: Integration> Run<I> {
             Some(_) => light_and_heavy(&self.integration.bodies_at(start)?).is_some(),
             None => false,
         };
-        let is_of_component = |name: &str| name.starts_with("light_") || name.starts_with("heavy_");
         let columns = columns.only(|name| match is_of_component(name) {
             true => components,
             false => self.integration.has_column(name),

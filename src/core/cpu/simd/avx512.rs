@@ -117,8 +117,17 @@ impl Simd for Avx512<f32> {
     }
     #[inline(always)]
     fn refine<const FINE: bool>(self, x: __m512, y: __m512) -> __m512 {
-        // From 14 bits.
-        self.newton(x, y)
+        // From 14 bits. Twice the root takes one operation less, and is rounded once more.
+        if !FINE {
+            return self.mul(y, self.fnma(x, self.mul(y, y), self.splat(3.0)));
+        }
+        // The Newton step; half of y by its exponent, on units that no multiplication takes. y is no subnormal number.
+        let half = simd!(_mm512_castsi512_ps(_mm512_sub_epi32(
+            _mm512_castps_si512(y),
+            _mm512_set1_epi32(1 << 23)
+        )));
+        let e = self.fnma(self.mul(x, y), y, self.splat(1.0));
+        self.fma(half, e, y)
     }
     #[inline(always)]
     fn refine_less(self, _: __m512, y: __m512) -> __m512 {

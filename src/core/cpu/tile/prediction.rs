@@ -22,59 +22,23 @@ impl<T: Real> Greatest<T> {
 }
 
 impl<T: Real> Tile<T> {
-    /// Predicts with the present units and grid.
+    /// Predicts the slots below `end` with the present units and grid. Some slots from `end` on are predicted, too,
+    /// but they do not count among the greatest numbers.
     #[inline(always)]
     pub(super) fn predict_in_units<S: Simd<T = T>, const SPLIT: bool>(
         &mut self,
         s: S,
         page: &Page,
         ti: f64,
+        end: usize,
     ) -> Greatest<T> {
         s.vectorize(PredictInUnits::<S, SPLIT> {
             s,
             tile: self,
             page,
             ti,
+            end,
         })
-    }
-
-    /// [`Tile::predict_in_units`], with the greatest numbers of the slots below `end`.
-    #[inline(always)]
-    pub(super) fn predict_below<S: Simd<T = T>, const SPLIT: bool>(
-        &mut self,
-        s: S,
-        page: &Page,
-        ti: f64,
-        end: usize,
-    ) -> Greatest<T> {
-        let greatest = self.predict_in_units::<S, SPLIT>(s, page, ti);
-        match end {
-            PAGE => greatest,
-            // Nobody asks for them.
-            _ if T::IS_DOUBLE => greatest,
-            _ => self.greatest_below(page, end),
-        }
-    }
-
-    /// The greatest numbers of the slots below `end`; NaN is ignored.
-    #[cold]
-    fn greatest_below(&self, page: &Page, end: usize) -> Greatest<T> {
-        let greatest = |some: &[T], most: f64| {
-            let sizes = some.iter().map(|x| x.to_f64().abs());
-            sizes.fold(most, |most, size| size.max(most))
-        };
-        let mut x = [0.0; GROUPS];
-        for column in &self.x {
-            for (most, group) in x.iter_mut().zip(column[..end].chunks(GROUP)) {
-                *most = greatest(group, *most);
-            }
-        }
-        let moving = self.v.iter().filter(|_| !page.is_at_rest());
-        let v = moving.fold(0.0, |most, column| greatest(&column[..end], most));
-        Greatest {
-            x,
-            v: T::from_f64(v),
-        }
     }
 
     /// [`Tile::predict_in_units`] for one kind of page. With `SCALE` the numbers are multiplied by the units'
@@ -92,6 +56,7 @@ impl<T: Real> Tile<T> {
         s: S,
         page: &Page,
         ti: f64,
+        end: usize,
     ) -> Greatest<T> {
         let d = s.double();
         let a = Lanes(d);
@@ -107,7 +72,10 @@ impl<T: Real> Tile<T> {
         let mut greatest_x = s.splat(T::default());
         let mut greatest_v = greatest_x;
         let mut at = 0;
-        while at < PAGE {
+        assert!(end <= PAGE);
+        while at < end {
+            let is_last = end - at < S::LANES;
+            let below = s.mask(((1_u64 << (end - at).min(S::LANES)) - 1) as u32);
             let mut interval = [now; 2];
             if !AT_REST {
                 for (part, interval) in interval.iter_mut().enumerate().take(S::PARTS) {
@@ -161,19 +129,22 @@ impl<T: Real> Tile<T> {
                     // SAFETY: as above.
                     unsafe { s.store(&mut self.x_low[k], at, s.narrow(low)) };
                 }
-                let high = s.narrow(x);
-                greatest_x = s.greater_magnitude(high, greatest_x);
-                let v = s.narrow(v);
+                let (mut high, mut v) = (s.narrow(x), s.narrow(v));
                 // SAFETY: as above.
                 unsafe {
                     s.store(&mut self.x[k], at, high);
                     s.store(&mut self.v[k], at, v);
                 }
+                if is_last {
+                    let zero = s.splat(T::default());
+                    (high, v) = (s.select(below, high, zero), s.select(below, v, zero));
+                }
+                greatest_x = s.greater_magnitude(high, greatest_x);
                 greatest_v = s.greater_magnitude(v, greatest_v);
             }
             at += S::LANES;
-            if at % GROUP == 0 {
-                groups[at / GROUP - 1] = s.greatest(greatest_x).to_f64();
+            if at % GROUP == 0 || at >= end {
+                groups[(at - 1) / GROUP] = s.greatest(greatest_x).to_f64();
                 greatest_x = s.splat(T::default());
             }
         }
@@ -190,26 +161,41 @@ struct PredictInUnits<'a, S: Simd, const SPLIT: bool> {
     tile: &'a mut Tile<S::T>,
     page: &'a Page,
     ti: f64,
+    end: usize,
 }
 
 impl<S: Simd, const SPLIT: bool> Work for PredictInUnits<'_, S, SPLIT> {
     type Output = Greatest<S::T>;
     #[inline(always)]
     fn run(self) -> Greatest<S::T> {
-        let Self { s, tile, page, ti } = self;
+        let Self {
+            s,
+            tile,
+            page,
+            ti,
+            end,
+        } = self;
         let rest = page.is_at_rest() && ti.is_finite();
         let snap = page.coordinate_columns(0).a2by18.is_some();
         match (tile.units.are_plain(), rest, snap) {
-            (true, true, _) => tile.predict_scaled::<S, SPLIT, false, true, false>(s, page, ti),
-            (false, true, _) => tile.predict_scaled::<S, SPLIT, true, true, false>(s, page, ti),
+            (true, true, _) => {
+                tile.predict_scaled::<S, SPLIT, false, true, false>(s, page, ti, end)
+            }
+            (false, true, _) => {
+                tile.predict_scaled::<S, SPLIT, true, true, false>(s, page, ti, end)
+            }
             (true, false, false) => {
-                tile.predict_scaled::<S, SPLIT, false, false, false>(s, page, ti)
+                tile.predict_scaled::<S, SPLIT, false, false, false>(s, page, ti, end)
             }
             (false, false, false) => {
-                tile.predict_scaled::<S, SPLIT, true, false, false>(s, page, ti)
+                tile.predict_scaled::<S, SPLIT, true, false, false>(s, page, ti, end)
             }
-            (true, false, true) => tile.predict_scaled::<S, SPLIT, false, false, true>(s, page, ti),
-            (false, false, true) => tile.predict_scaled::<S, SPLIT, true, false, true>(s, page, ti),
+            (true, false, true) => {
+                tile.predict_scaled::<S, SPLIT, false, false, true>(s, page, ti, end)
+            }
+            (false, false, true) => {
+                tile.predict_scaled::<S, SPLIT, true, false, true>(s, page, ti, end)
+            }
         }
     }
 }

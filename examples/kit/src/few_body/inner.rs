@@ -1,0 +1,483 @@
+//! Tight binaries inside a larger system, whose orbits the other members change in the mean only.
+//!
+//! Such an *inner binary* moves as one body among the other members: both are *nodes*. The tide of the other nodes changes
+//! eccentricity and orientation of its orbit in the mean over many revolutions ([`secular`]) and leaves the semi-major
+//! axis alone. While this lasts, the stored orbit's energy includes the potential energy of its two stars in that tide. So
+//! the energy of all members is that of the nodes plus those of the inner orbits, and does not jump when the mean motion
+//! begins or ends.
+//!
+//! What is left out: the nodes move as points, so the outer orbit does not feel the quadrupole of an inner binary, nor
+//! the angular momentum that the binary gains or loses. The tide is that of the quadrupole, without octupole. The tide of
+//! stars outside the system is left out, too: the mean motion begins only if it is below [`OUTSIDE`].
+
+use super::Alone;
+use super::chain::Chain;
+use super::kepler::{Orbit, drift};
+use super::multiple::Place;
+use super::pair::{MANY, MEAN, Pull};
+use super::secular::{self, Tensor};
+use super::system::{Error, System};
+use crate::vector::{Vec3, add_scaled, dot, norm, sub};
+
+/// Step in which the tide on an inner binary is summed, in parts of the time in which the tide changes.
+const STEP: f64 = 0.25;
+
+/// Angle by which the summed tide may turn an inner orbit before it does.
+const ANGLE: f64 = 1e-3;
+
+/// Perturbation of an inner binary by others than the members: below the first number a mean motion may begin, above the
+/// second one it ends. The energy of the binary in their tide, which is not counted, is as large a part of its own.
+const OUTSIDE: [f64; 2] = [1e-7, 1e-6];
+
+/// Rounds in which the energy of an inner orbit in the tide is found.
+const ROUNDS: usize = 4;
+
+/// The members along a chain, and those two and two that are inner binaries. The two are neighbours in the chain.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Members {
+    /// From each star to the next one along the chain.
+    pub chain: Chain,
+    /// Inner binaries, as places in the list of members.
+    pub inner: Vec<[usize; 2]>,
+}
+
+/// One star, or an inner binary.
+#[derive(Clone, Debug)]
+struct Node {
+    stars: Vec<usize>,
+    mass: f64,
+    /// Of an inner binary the second star from the first, and the masses of the two.
+    orbit: Option<(Place, [f64; 2])>,
+    /// The tide of the other nodes, summed over the time since it acted last, and that time.
+    tide: [Vec3; 3],
+    time: f64,
+    /// Whether the mean motion of an inner binary has ended.
+    is_open: bool,
+}
+
+/// The nodes of a system, in the order in which they are along the chain at first.
+pub(super) struct Nodes {
+    nodes: Vec<Node>,
+    system: System,
+}
+
+/// Two nodes.
+pub(super) struct Link<'a> {
+    /// Position and velocity of the second from the first.
+    pub place: Place,
+    /// Mass of both.
+    pub mass: f64,
+    /// The stars of each, as places in the list of members.
+    pub stars: [&'a [usize]; 2],
+    /// Whether the two are neighbours along the chain.
+    pub is_neighbour: bool,
+}
+
+impl Members {
+    /// Moves members of these masses forwards by `dt`.
+    ///
+    /// # Errors
+    ///
+    /// Two members are at one place.
+    pub(super) fn advance(&mut self, masses: &[f64], dt: f64) -> Result<(), Error> {
+        debug_assert!(
+            dt >= 0.0 || self.inner.is_empty(),
+            "tides are summed forwards"
+        );
+        let mut rest = dt;
+        while rest > 0.0 && !self.inner.is_empty() {
+            let mut nodes = Nodes::of(masses, self);
+            rest = nodes.advance(rest)?;
+            *self = nodes.members();
+        }
+        if self.inner.is_empty() {
+            let mut system = System::along(masses.to_vec(), std::mem::take(&mut self.chain));
+            system.advance(rest, &mut Alone)?;
+            self.chain = system.into_chain();
+        }
+        Ok(())
+    }
+
+    /// The members with the orbits that the inner binaries have at present, none of which moves in the mean.
+    pub(super) fn osculating(&self, masses: &[f64]) -> Self {
+        let mut nodes = Nodes::of(masses, self);
+        (0..nodes.nodes.len()).for_each(|p| nodes.open(p));
+        nodes.members()
+    }
+
+    /// Makes inner binaries of those neighbours in the chain that the other members hardly perturb, now and when they are
+    /// closest. `outside` is the perturbation of two members by others than the members, and `tides` are the accelerations
+    /// of the members by these. Returns the new ones.
+    pub(super) fn join(
+        &mut self,
+        masses: &[f64],
+        tides: &[Pull],
+        outside: impl Fn(usize, usize) -> f64,
+    ) -> Vec<[usize; 2]> {
+        let mut new = Vec::new();
+        let neighbours: Vec<[usize; 2]> =
+            self.chain.order.windows(2).map(|k| [k[0], k[1]]).collect();
+        for both in neighbours {
+            let is_free = !self.inner.as_flattened().iter().any(|k| both.contains(k));
+            if !is_free || masses.len() < 3 || outside(both[0], both[1]) >= OUTSIDE[0] {
+                continue;
+            }
+            let mut joined = self.clone();
+            joined.inner.push(both);
+            let mut nodes = Nodes::of(masses, &joined);
+            let Some(p) = nodes.nodes.iter().position(|node| node.stars == both) else {
+                continue;
+            };
+            if nodes.is_hardly_perturbed(p) && nodes.outside(p, tides) < OUTSIDE[0] {
+                nodes.close(p);
+                *self = nodes.members();
+                new.push(both);
+            }
+        }
+        new
+    }
+
+    /// Ends the mean motion of inner binaries that others than the members perturb. `tides` are the accelerations of the
+    /// members by these.
+    pub(super) fn divide(&mut self, masses: &[f64], tides: &[Pull]) {
+        if self.inner.is_empty() {
+            return;
+        }
+        let mut nodes = Nodes::of(masses, self);
+        let is_disturbed = |&p: &usize| nodes.outside(p, tides) > OUTSIDE[1];
+        let disturbed: Vec<usize> = (0..nodes.nodes.len()).filter(is_disturbed).collect();
+        if !disturbed.is_empty() {
+            disturbed.into_iter().for_each(|p| nodes.open(p));
+            *self = nodes.members();
+        }
+    }
+}
+
+impl Nodes {
+    /// The nodes of members with these masses.
+    pub(super) fn of(masses: &[f64], members: &Members) -> Self {
+        let Chain { order, x, v } = &members.chain;
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut chain = Chain::default();
+        let mut k = 0;
+        while k < order.len() {
+            let two = order.get(k..k + 2).filter(|two| {
+                let is_same = |both: &&[usize; 2]| two.iter().all(|star| both.contains(star));
+                members.inner.iter().any(|both| is_same(&both))
+            });
+            let stars = two.unwrap_or(&order[k..=k]).to_vec();
+            let orbit = two.map(|two| ((x[k], v[k]), [masses[two[0]], masses[two[1]]]));
+            let node = Node {
+                mass: stars.iter().map(|&star| masses[star]).sum(),
+                stars,
+                orbit,
+                tide: [[0.0; 3]; 3],
+                time: 0.0,
+                is_open: false,
+            };
+            if let Some(before) = nodes.last() {
+                let link = k - 1;
+                let (from, to) = (before.star(before.stars.len() - 1), node.star(0));
+                let along = |link: &Vec3, from: &Vec3, to: &Vec3| {
+                    let mut link = *link;
+                    add_scaled(&mut link, 1.0, &sub(from, to));
+                    link
+                };
+                chain.x.push(along(&x[link], &from.0, &to.0));
+                chain.v.push(along(&v[link], &from.1, &to.1));
+            }
+            k += node.stars.len();
+            nodes.push(node);
+        }
+        chain.order = (0..nodes.len()).collect();
+        let masses = nodes.iter().map(|node| node.mass).collect();
+        let system = System::along(masses, chain);
+        Self { nodes, system }
+    }
+
+    /// The members again.
+    fn members(&self) -> Members {
+        let along = self.system.chain();
+        let mut chain = Chain::default();
+        let mut inner = Vec::new();
+        for (k, &p) in along.order.iter().enumerate() {
+            let node = &self.nodes[p];
+            if k > 0 {
+                let before = &self.nodes[along.order[k - 1]];
+                let (from, to) = (before.star(before.stars.len() - 1), node.star(0));
+                let link = |link: &Vec3, from: &Vec3, to: &Vec3| {
+                    let mut link = *link;
+                    add_scaled(&mut link, 1.0, &sub(to, from));
+                    link
+                };
+                chain.x.push(link(&along.x[k - 1], &from.0, &to.0));
+                chain.v.push(link(&along.v[k - 1], &from.1, &to.1));
+            }
+            chain.order.extend(&node.stars);
+            if let Some(((x, v), _)) = node.orbit {
+                chain.x.push(x);
+                chain.v.push(v);
+            }
+            if node.orbit.is_some() && !node.is_open {
+                inner.push([node.stars[0], node.stars[1]]);
+            }
+        }
+        Members { chain, inner }
+    }
+
+    /// Any two nodes.
+    pub(super) fn links(&self) -> impl Iterator<Item = Link<'_>> {
+        let n = self.nodes.len();
+        let pairs = (0..n).flat_map(move |p| (p + 1..n).map(move |q| [p, q]));
+        pairs.map(|[p, q]| {
+            let both = [p, q].map(|k| &self.nodes[k]);
+            Link {
+                place: self.system.relative(p, q),
+                mass: both[0].mass + both[1].mass,
+                stars: both.map(|node| &node.stars[..]),
+                is_neighbour: q == p + 1,
+            }
+        })
+    }
+
+    /// Moves the nodes by `dt`, or less if the tide on an inner binary becomes too strong for its mean motion, which then
+    /// ends. Returns the time that is left.
+    fn advance(&mut self, dt: f64) -> Result<f64, Error> {
+        let (mut rest, mut is_whole) = (dt, true);
+        while rest > 0.0 && is_whole {
+            let step = self.step().min(rest);
+            self.system.advance(0.5 * step, &mut Alone)?;
+            self.add_tides(step);
+            self.system.advance(0.5 * step, &mut Alone)?;
+            rest -= step;
+            let mut inner = (0..self.nodes.len()).filter(|&p| self.nodes[p].orbit.is_some());
+            is_whole = inner.all(|p| self.is_mean(p));
+        }
+        for node in &mut self.nodes {
+            node.turn();
+            if let Some(((x, v), _)) = &mut node.orbit {
+                (*x, *v) = drift(x, v, node.mass, dt - rest);
+            }
+        }
+        for p in 0..self.nodes.len() {
+            if self.nodes[p].orbit.is_some() && !self.is_mean(p) {
+                self.open(p);
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Position and velocity of node `q` from node `p`, and its mass, for each other node.
+    fn others(&self, p: usize) -> impl Iterator<Item = (Place, f64)> {
+        let others = (0..self.nodes.len()).filter(move |q| *q != p);
+        others.map(move |q| (self.system.relative(p, q), self.nodes[q].mass))
+    }
+
+    /// Time in which the tides on inner binaries do not change much.
+    fn step(&self) -> f64 {
+        let mut step = f64::INFINITY;
+        for (p, node) in self.nodes.iter().enumerate() {
+            if node.orbit.is_none() {
+                continue;
+            }
+            for ((x, v), mass) in self.others(p) {
+                let r = norm(&x);
+                let orbital = (r.powi(3) / (mass + node.mass)).sqrt();
+                step = step.min(orbital).min(r / norm(&v));
+            }
+        }
+        STEP * step
+    }
+
+    /// Sums the present tides on inner binaries over the time `dt`.
+    fn add_tides(&mut self, dt: f64) {
+        for p in 0..self.nodes.len() {
+            if self.nodes[p].orbit.is_none() {
+                continue;
+            }
+            let mut sum = self.nodes[p].tide;
+            for ((x, _), mass) in self.others(p) {
+                let r2 = dot(&x, &x);
+                let factor = dt * mass / (r2 * r2.sqrt());
+                for (k, row) in sum.iter_mut().enumerate() {
+                    add_scaled(row, 3.0 * factor * x[k] / r2, &x);
+                    row[k] -= factor;
+                }
+            }
+            let node = &mut self.nodes[p];
+            node.tide = sum;
+            node.time += dt;
+            if node.angle() > ANGLE {
+                node.turn();
+            }
+        }
+    }
+
+    /// The tide of the other nodes on the inner binary `p`, in parts of the attraction at its apocentre. The other nodes
+    /// are at distances that follow from their relative positions and velocities.
+    fn perturbation(&self, p: usize, distance: impl Fn(&Place, f64) -> f64) -> f64 {
+        let node = &self.nodes[p];
+        let tide =
+            |(place, mass): (Place, f64)| 2.0 * mass / distance(&place, mass + node.mass).powi(3);
+        let tides: f64 = self.others(p).map(tide).sum();
+        node.elements()
+            .map_or(0.0, |orbit| tides * orbit.apocentre().powi(3) / node.mass)
+    }
+
+    /// Whether the mean motion of the inner binary `p` can go on.
+    fn is_mean(&self, p: usize) -> bool {
+        let node = &self.nodes[p];
+        let period = node.elements().map_or(f64::NAN, |orbit| orbit.period());
+        let is_slow = |((x, v), mass): (Place, f64)| {
+            let r = norm(&x);
+            let orbital = (r.powi(3) / (mass + node.mass)).sqrt();
+            MANY[1] * period < orbital.min(r / norm(&v))
+        };
+        self.perturbation(p, at_present) < MEAN[1] && self.others(p).all(is_slow)
+    }
+
+    /// The perturbation of the inner binary `p` by others than the members, whose accelerations of the members are
+    /// `tides`. The two stars of the binary have one acceleration, so it follows from that of the other nodes.
+    fn outside(&self, p: usize, tides: &[Pull]) -> f64 {
+        let node = &self.nodes[p];
+        let Some(orbit) = node.elements() else {
+            return 0.0;
+        };
+        let acceleration = |k: usize| tides[self.nodes[k].stars[0]].0;
+        let others = (0..self.nodes.len()).filter(|q| *q != p);
+        let tides = others.map(|q| {
+            let tide = sub(&acceleration(q), &acceleration(p));
+            norm(&tide) / norm(&self.system.relative(p, q).0)
+        });
+        tides.fold(0.0, f64::max) * orbit.apocentre().powi(3) / node.mass
+    }
+
+    /// Whether the two stars of node `p` are bound, and the others perturb them little enough for a mean motion, now and
+    /// where they are closest to it.
+    fn is_hardly_perturbed(&self, p: usize) -> bool {
+        let Some(orbit) = self.nodes[p].elements() else {
+            return false;
+        };
+        let is_slow = |((x, v), mass): (Place, f64)| {
+            let both = mass + self.nodes[p].mass;
+            // At the pericentre the time r / v is sqrt(r^3 / ((1 + e) M)).
+            let outer = Orbit::of(&x, &v, both);
+            let r = closest(&(x, v), both);
+            let scale = (r.powi(3) / (both * (1.0 + outer.eccentricity))).sqrt();
+            MANY[0] * orbit.period() < scale
+        };
+        orbit.is_bound() && self.perturbation(p, closest) < MEAN[0] && self.others(p).all(is_slow)
+    }
+
+    /// Potential energy of the stars of node `p`, which has the relative position `x` of its two, in the attraction of
+    /// the other nodes, less that of their whole mass at the centre.
+    fn tidal_energy(&self, p: usize, x: &Vec3, masses: [f64; 2]) -> f64 {
+        let whole = masses[0] + masses[1];
+        let mut energy = 0.0;
+        for ((place, _), mass) in self.others(p) {
+            let to = |part: f64| {
+                let mut to = place;
+                add_scaled(&mut to, part, x);
+                1.0 / norm(&to)
+            };
+            let [a, b] = masses;
+            // The second star is at a / whole of x from the centre, the first at -b / whole.
+            energy -= mass * (a * (to(b / whole) - to(0.0)) + b * (to(-a / whole) - to(0.0)));
+        }
+        energy
+    }
+
+    /// Adds the potential energy of an inner binary in the tide to the energy of its orbit.
+    fn close(&mut self, p: usize) {
+        let Some(((x, v), masses)) = self.nodes[p].orbit else {
+            return;
+        };
+        let own = inner_energy(&x, &v, masses);
+        let tidal = self.tidal_energy(p, &x, masses);
+        self.nodes[p].scale(own / (own + tidal));
+    }
+
+    /// Takes the potential energy of an inner binary in the tide out of the energy of its orbit. What was a node are two
+    /// stars afterwards.
+    fn open(&mut self, p: usize) {
+        let Some(((x, v), masses)) = self.nodes[p].orbit else {
+            return;
+        };
+        let own = inner_energy(&x, &v, masses);
+        let mut factor = 1.0;
+        for _ in 0..ROUNDS {
+            let tidal = self.tidal_energy(p, &x.map(|c| factor * c), masses);
+            factor = own / (own - tidal);
+        }
+        self.nodes[p].scale(factor);
+        self.nodes[p].is_open = true;
+    }
+}
+
+impl Node {
+    /// Position and velocity of a star of this node from its centre.
+    fn star(&self, k: usize) -> Place {
+        let part = |masses: &[f64; 2]| match k {
+            0 => -masses[1] / self.mass,
+            _ => masses[0] / self.mass,
+        };
+        self.orbit.map_or(Place::default(), |((x, v), masses)| {
+            (x.map(|c| part(&masses) * c), v.map(|c| part(&masses) * c))
+        })
+    }
+
+    /// The orbit of an inner binary.
+    fn elements(&self) -> Option<Orbit> {
+        self.orbit.map(|((x, v), _)| Orbit::of(&x, &v, self.mass))
+    }
+
+    /// Makes the orbit larger by this factor.
+    fn scale(&mut self, factor: f64) {
+        // Two that are not bound, as a checkpoint may claim, stay as they are.
+        if let Some(((x, v), _)) = &mut self.orbit
+            && factor > 0.0
+        {
+            *x = x.map(|c| factor * c);
+            *v = v.map(|c| c / factor.sqrt());
+        }
+    }
+
+    /// About the angle by which the summed tide turns the orbit.
+    fn angle(&self) -> f64 {
+        let sum: f64 = self.tide.iter().map(|row| dot(row, row)).sum();
+        let orbit = self.elements();
+        orbit.map_or(0.0, |o| sum.sqrt() * (o.axis.powi(3) / o.mass).sqrt())
+    }
+
+    /// Turns the orbit by the summed tide.
+    fn turn(&mut self) {
+        let (Some(((x, v), _)), true) = (&mut self.orbit, self.time > 0.0) else {
+            return;
+        };
+        let tensor = Tensor {
+            tide: self.tide.map(|row| row.map(|c| c / self.time)),
+            ..Tensor::default()
+        };
+        (*x, *v) = secular::turn(x, v, self.mass, &tensor, self.time);
+        (self.tide, self.time) = ([[0.0; 3]; 3], 0.0);
+    }
+}
+
+/// The distance of a node at this place.
+fn at_present((x, _): &Place, _: f64) -> f64 {
+    norm(x)
+}
+
+/// The least distance on the orbit of a node at this place, where `mass` is that of both.
+fn closest((x, v): &Place, mass: f64) -> f64 {
+    norm(x).min(Orbit::of(x, v, mass).pericentre())
+}
+
+/// Energy of two stars about their centre.
+fn inner_energy(x: &Vec3, v: &Vec3, [a, b]: [f64; 2]) -> f64 {
+    a * b * (0.5 * dot(v, v) / (a + b) - 1.0 / norm(x))
+}
+
+#[cfg(test)]
+#[path = "inner_tests.rs"]
+mod tests;
