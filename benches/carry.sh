@@ -12,7 +12,7 @@ carry=target/carry
 libraries=(libkirin libkirin_nbody6 libkirin_sapporo)
 
 pack() {
-    local programs=(kirin hermite symplectic textbook treecode parallel monte-carlo)
+    local commit programs=(kirin hermite symplectic textbook treecode parallel monte-carlo)
     rm -rf "$carry"
     mkdir -p "$carry/release/deps"
     # The same features as the build of the tests below, whose library is the one that gets tested.
@@ -28,6 +28,10 @@ pack() {
         cp "target/release/$library.so" "$carry/release/"
         ln -s "$library.so" "$carry/release/$library.so.0"
     done
+    # What the reports name.
+    commit=$(git rev-parse --short=8 HEAD || echo unknown)
+    git diff --quiet HEAD -- . ':!benches/results' || commit+=" and changes that were not committed"
+    echo "$commit" >"$carry/release/commit"
     pwd >"$carry/tree"
     # `env!("CARGO")` of the tests.
     rustup which cargo >"$carry/cargo-path" 2>/dev/null || command -v cargo >"$carry/cargo-path"

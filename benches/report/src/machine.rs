@@ -1,6 +1,7 @@
 //! The machine and the command line of a run, which every report names beside its results.
 
 use std::fmt;
+use std::path::Path;
 
 /// The machine of a run.
 #[derive(Debug, serde::Serialize)]
@@ -130,9 +131,88 @@ pub fn command_line() -> Vec<String> {
         .collect()
 }
 
+/// The commit of the program, in words; `None` where it does not lie in kirin's source tree. If the program is older than
+/// the tree's last commit or checkout, or if sources were changed since, the words say so. A program that was carried to
+/// another machine has a file `commit` beside it.
+pub fn commit() -> Option<String> {
+    commit_of(&std::env::current_exe().ok()?)
+}
+
+fn commit_of(program: &Path) -> Option<String> {
+    let folder = program.parent()?;
+    if let Ok(carried) = std::fs::read_to_string(folder.join("commit")) {
+        return Some(carried.trim().to_owned());
+    }
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let output = git.arg("-C").arg(folder).args(arguments).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    let tree = git(&["rev-parse", "--show-toplevel"])?;
+    if !Path::new(&tree).join("benches/report/Cargo.toml").exists() {
+        return None;
+    }
+    let commit = git(&["rev-parse", "--short=8", "HEAD"])?;
+    // The reports themselves are no sources.
+    let sources = [":/", ":(top,exclude)benches/results"];
+    let status = ["status", "--porcelain", "--untracked-files=no", "--"];
+    let changed = git(&[&status[..], &sources].concat())?;
+    let time = |path: &Path| std::fs::metadata(path).ok()?.modified().ok();
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
+    let moved = time(&folder.join(log))?;
+    Some(match (changed.is_empty(), time(program)? < moved) {
+        (false, _) => format!("{commit} and changes that were not committed"),
+        (true, true) => format!("{commit} or an older one: the program was built before it"),
+        (true, false) => commit,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kirin_testing::Folder;
+
+    /// A program in a tree with one commit, with another one, and with a change; and one that was carried away.
+    #[test]
+    fn the_commit_is_that_of_the_program() {
+        let folder = Folder::new("commit");
+        let git = |arguments: &str| {
+            let mut git = std::process::Command::new("git");
+            git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+            git.args(["-c", "commit.gpgsign=false", "-C", &folder.file("")]);
+            let output = git.args(arguments.split(' ')).output();
+            output.is_ok_and(|output| output.status.success())
+        };
+        let write = |name: &str| {
+            let path = folder.file(name);
+            std::fs::create_dir_all(Path::new(&path).parent().unwrap()).unwrap();
+            std::fs::write(&path, name).unwrap();
+        };
+        let program = folder.file("target/release/program");
+        let found = || commit_of(program.as_ref());
+        write("benches/report/Cargo.toml");
+        write("benches/results/report.md");
+        if git("init") && git("add benches") && git("commit -m one") {
+            write("target/release/program");
+            let clean = found().unwrap();
+            assert!(clean.len() == 8 && u32::from_str_radix(&clean, 16).is_ok());
+            std::fs::write(folder.file("benches/results/report.md"), "2").unwrap();
+            assert_eq!(found().unwrap(), clean);
+            std::fs::write(folder.file("benches/report/Cargo.toml"), "2").unwrap();
+            assert!(found().unwrap().ends_with("not committed"));
+            assert!(git("commit -a -m two"));
+            let older = found().unwrap();
+            assert!(!older.starts_with(&clean) && older.contains("built before"));
+            std::fs::remove_dir_all(folder.file("benches")).unwrap();
+            assert_eq!(found(), None, "another tree");
+        } else {
+            kirin_testing::skipped("no git");
+            write("target/release/program");
+        }
+        std::fs::write(folder.file("target/release/commit"), "12345678\n").unwrap();
+        assert_eq!(found().unwrap(), "12345678");
+    }
 
     #[test]
     fn bodies_without_room_are_refused_with_both_figures() {

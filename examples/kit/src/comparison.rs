@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::command::{Files, named};
 use crate::number::{bodies, number};
 use kirin_report::company::Watch;
-use kirin_report::machine::{Machine, command_line};
+use kirin_report::machine::{Machine, command_line, commit};
 use kirin_report::plot::Figure;
 
 /// Minutes that a report takes where no GPU computes and no option says otherwise.
@@ -110,6 +110,8 @@ pub struct Circumstances {
     pub library: String,
     /// Version of the program.
     pub version: &'static str,
+    /// Its commit, where that can be told.
+    pub commit: Option<String>,
     /// Who else uses the machine while the report is made.
     pub watch: Watch,
 }
@@ -128,6 +130,7 @@ impl Circumstances {
             precision: String::new(),
             library: String::new(),
             version,
+            commit: commit(),
             watch: Watch::start(),
         }
     }
@@ -161,6 +164,7 @@ impl Circumstances {
         );
         row("forces", &self.forces());
         row("program version", self.version);
+        row("commit", self.commit.as_deref().unwrap_or("unknown"));
         if let Some(company) = self.watch.company() {
             row("other load", &company.to_string());
         }
@@ -179,6 +183,7 @@ impl Circumstances {
             "precision": self.precision,
             "library": self.library,
             "version": self.version,
+            "commit": self.commit,
             "company": self.watch.company(),
         })
     }
@@ -230,6 +235,7 @@ mod tests {
             precision: "mixed".to_owned(),
             library: "kirin (linked)".to_owned(),
             version: "1.2.3",
+            commit: Some("12345678".to_owned()),
             watch: Watch::start(),
         }
     }
@@ -241,7 +247,7 @@ mod tests {
             "* command: `program --option`\n",
             "* date: 1970-01-01T00:00:00Z\n* machine: a processor, 2 cores, load 0.5 before\n",
             "* forces: cpu avx2, mixed precision: kirin (linked)\n",
-            "* program version: 1.2.3\n",
+            "* program version: 1.2.3\n* commit: 12345678\n",
         ] {
             assert!(text.contains(words), "{words}\n{text}");
         }

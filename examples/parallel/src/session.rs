@@ -15,7 +15,7 @@ use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::run::{Log, Run, conduct};
 use kirin_kit::snapshot::State;
-use kirin_kit::snapshot::parts::{Manifest, record};
+use kirin_kit::snapshot::parts::{self, Manifest, record};
 use kirin_kit::{Body, Snapshot};
 
 use crate::cost::{self, Costs, Machine, Workload};
@@ -99,6 +99,10 @@ pub fn run<C: Communicator>(
         };
         check_places(&start.bodies, start.settings.eps).map_err(place)?;
     }
+    let in_parts = options.parts || start.is_in_parts();
+    if let Some(path) = files.output.as_deref().filter(|_| in_parts) {
+        parts::check_name(path).map_err(refuse)?;
+    }
     let _claim = first(&|| files.claim())?;
     let galaxy = &start.settings.galaxy;
     let t_end = told
@@ -119,7 +123,6 @@ pub fn run<C: Communicator>(
     })?;
     check_ranks(&world, grape, options, &start)?;
     let plan = plan(&world, grape, options, start.n)?;
-    let in_parts = options.parts || start.is_in_parts();
     let (bodies, log) = (&start.bodies, start.log);
     let integrator = match start.past {
         None => Integrator::start(world, grape, plan, start.settings, start.time, bodies),

@@ -292,6 +292,15 @@ fn a_state_in_parts_goes_on_on_another_grid() {
     );
     run(&["--input", &half, "--t-end", "1/8", "--grid", "1x2"]);
     assert_eq!(checksum_of_state(&half), checksum_of(&whole));
+    for name in ["half.hdf5", "half.amuse"] {
+        let name = folder.file(name);
+        let refusal = fail(threads(&["--n", "600", "--parts", "--output", &name]));
+        assert!(refusal.contains("--parts writes a text"), "{refusal}");
+        let refusal = fail(threads(&[
+            "--input", &half, "--t-end", "1", "--output", &name,
+        ]));
+        assert!(refusal.contains("--parts writes a text"), "{refusal}");
+    }
     let part = format!("{half}.1.0");
     let mut bytes = fs::read(&part).unwrap();
     bytes[100] ^= 1;

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use kirin_kit::number::{count, number};
 
 use crate::distribution::Distribution;
+use crate::nbody::locked_threads::Sums;
 use crate::nbody::reduced_threads::Schedule;
 use crate::particles::Assignment;
 use crate::physics::Scheme;
@@ -74,6 +75,9 @@ pub enum Program {
         /// Distribution of the loops over the threads
         #[arg(long, value_enum, default_value_t)]
         schedule: Schedule,
+        /// How the force of a pair gets to its two particles
+        #[arg(long, value_enum, default_value_t)]
+        sums: Sums,
     },
     /// Basic n-body solver with message passing: everybody's positions to everybody
     BasicRanks {

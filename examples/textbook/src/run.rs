@@ -9,7 +9,8 @@ use std::time::Instant;
 use kirin_report::machine::check_memory;
 
 use crate::nbody::gpu::Memory;
-use crate::nbody::{basic, basic_threads, reduced, reduced_threads};
+use crate::nbody::locked_threads::Sums;
+use crate::nbody::{basic, basic_threads, locked_threads, reduced, reduced_threads};
 use crate::options::{Options, Program};
 use crate::report;
 use crate::sort as sorts;
@@ -52,11 +53,18 @@ fn run_program(program: &Program) -> Result<(), String> {
             threads,
             problem,
             schedule,
+            sums,
         } => {
-            // Each thread has an array of forces.
+            // Each thread may have an array of forces.
             check_memory(problem.n as u64, 100 + 16 * *threads as u64)?;
-            nbody::run(problem, |particles, plan, output| {
-                reduced_threads::solve(*threads, *schedule, particles, plan, output)
+            nbody::run(problem, |particles, plan, output| match sums {
+                Sums::Arrays => {
+                    reduced_threads::solve(*threads, *schedule, particles, plan, output)
+                }
+                _ => {
+                    let how = (*schedule, *sums);
+                    locked_threads::solve(*threads, how, particles, plan, output)
+                }
             })
         }
         Program::BasicRanks { problem, ranks } => nbody::on_ranks(*ranks, problem, false),

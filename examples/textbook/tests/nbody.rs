@@ -7,6 +7,7 @@ use common::{DT, SCHEMES, basic, difference, plan, solved};
 use kirin_kit::communicator::counted::Collective;
 use kirin_kit::communicator::{Communicator, Counted, threads};
 use textbook::distribution::Distribution;
+use textbook::nbody::locked_threads::{self, Sums};
 use textbook::nbody::reduced_threads::Schedule;
 use textbook::nbody::{basic_ranks, basic_threads, reduced, reduced_ranks, reduced_threads};
 use textbook::particles::{Assignment, Particles};
@@ -64,6 +65,15 @@ fn reduced_solvers_agree_to_rounding() {
                     if threads == 1 {
                         assert!(found == once, "one thread adds as the serial solver does");
                     }
+                }
+                for sums in [Sums::Critical, Sums::Locks] {
+                    let found = solved(n, &plan, |particles, plan, output| {
+                        let how = (Schedule::ForcesCyclic, sums);
+                        locked_threads::solve(threads, how, particles, plan, output)
+                            .expect("there are threads");
+                    });
+                    let apart = difference(&serial, &found);
+                    assert!(apart < 1e-12, "{n} on {threads}, {sums:?}: {apart:e}");
                 }
                 let apart = difference(&serial, &on_ranks(threads, n, &plan, true));
                 assert!(apart < 1e-12, "{n} on {threads} processes: {apart:e}");

@@ -6,11 +6,13 @@ use common::PROGRAM;
 use kirin_testing::Folder;
 
 /// Every program, with arguments that make sense before those of the problem.
-const NBODY: [&[&str]; 7] = [
+const NBODY: [&[&str]; 9] = [
     &["basic"],
     &["reduced"],
     &["basic-threads", "3"],
     &["reduced-threads", "3"],
+    &["reduced-threads", "--sums=critical", "3"],
+    &["reduced-threads", "--sums=locks", "3"],
     &["basic-ranks", "--ranks=3"],
     &["reduced-ranks", "--ranks=3"],
     &["library"],
@@ -126,6 +128,10 @@ fn senseless_arguments_are_refused_with_a_reason() {
         (
             &["reduced-threads", "2", "4", "1", "1", "--schedule", "x"],
             "forces-cyclic",
+        ),
+        (
+            &["reduced-threads", "2", "4", "1", "1", "--sums", "x"],
+            "critical",
         ),
         (
             &["basic", "4", "1", "1", "--input", "/no/such"],

@@ -10,18 +10,24 @@
 //! treecode.exchange SECONDS       between ranks
 //! ```
 
+use std::path::Path;
 use std::time::Duration;
 
-use kirin_kit::Snapshot;
 use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::checkpoint::{save as save_by_ranks, shares};
+use kirin_kit::communicator::sample_sort::SampleSort;
 use kirin_kit::galaxy::{Galaxy, Units};
-use kirin_kit::run::{Log, Run, TimeGrid};
+use kirin_kit::run::{Integration, Log, Run, TimeGrid};
+use kirin_kit::snapshot::State;
 use kirin_kit::snapshot::line::{seconds, words};
+use kirin_kit::{Body, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::forces::{Counts, Engine, Times};
 use crate::integrator::{Integrator, Origin};
+use crate::particle::Particle;
+use crate::ranks::domains::exchange;
 use crate::settings::Settings;
 
 const SETTINGS: &str = "treecode.settings";
@@ -40,6 +46,55 @@ struct Exchange(#[serde(with = "seconds")] Duration);
 ///
 /// A rank is lost.
 pub fn save<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot, Error> {
+    Ok(Snapshot {
+        bodies: integrator.bodies()?,
+        ..head(integrator)?
+    })
+}
+
+/// Writes the state to `path` in [`parts`], with `lines` beside those of [`save`]. Rank r has the r-th share of the
+/// bodies, in the order in which they were given.
+///
+/// # Errors
+///
+/// A part cannot be written, which all ranks are told; a rank is lost.
+///
+/// [`parts`]: kirin_kit::snapshot::parts
+pub fn save_in_parts<C: Communicator>(
+    integrator: &Integrator<'_, C>,
+    lines: &[(String, String)],
+    path: &Path,
+) -> Result<(), Error> {
+    let world = &integrator.forces().ranks().world;
+    let mut head = head(integrator)?;
+    head.run.extend(lines.iter().cloned());
+    let mut own = integrator.particles().to_vec();
+    own.sort_unstable_by_key(|p| p.order);
+    let places: Vec<u64> = own.iter().map(|p| u64::from(p.order)).collect();
+    let begins: Vec<u64> = shares(integrator.count(), world.size())
+        .map(|place| place as u64)
+        .collect();
+    exchange(
+        world,
+        &mut SampleSort::default(),
+        &places,
+        &mut own,
+        &begins,
+    )?;
+    own.sort_unstable_by_key(|p| p.order);
+    let bodies: Vec<Body> = own.iter().map(Particle::body).collect();
+    // The files also have columns for times and forces, which other programs need.
+    let state = |p: &Particle| State {
+        t: head.time,
+        acc: p.acc,
+        ..State::default()
+    };
+    let states: Vec<State> = own.iter().map(state).collect();
+    save_by_ranks(world, path, head, (&bodies, &states))?.map_err(Error::Refused)
+}
+
+/// The state without the bodies.
+fn head<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot, Error> {
     let s = integrator.settings();
     let grid = integrator.grid();
     let work = integrator.work()?;
@@ -53,7 +108,7 @@ pub fn save<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot,
     ];
     Ok(Snapshot {
         time: integrator.time(),
-        bodies: integrator.bodies()?,
+        bodies: Vec::new(),
         states: None,
         run: lines
             .map(|(key, value)| (key.to_owned(), value))
@@ -79,7 +134,8 @@ pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     }))
 }
 
-/// The run that `snapshot` was saved from, with `settings` from now on and on the ranks of `world`; or a new one from its bodies.
+/// The run that `snapshot` was saved from, with `settings` from now on and on the ranks of `world`; or a new one from its
+/// bodies. If `in_parts`, the snapshot of each rank has this rank's share of the bodies.
 ///
 /// # Errors
 ///
@@ -89,6 +145,7 @@ pub fn resume<'g, C: Communicator>(
     engine: Engine<'g>,
     settings: Settings,
     snapshot: &Snapshot,
+    in_parts: bool,
 ) -> Result<Run<Integrator<'g, C>>, Error> {
     snapshot.check_one_time()?;
     let mut grid = TimeGrid::from(snapshot.time);
@@ -98,6 +155,7 @@ pub fn resume<'g, C: Communicator>(
     let (steps, work) = done(snapshot)?;
     let origin = Origin {
         bodies: &snapshot.bodies,
+        in_parts,
         time: snapshot.time,
         grid,
         steps,

@@ -10,6 +10,7 @@ use kirin_kit::snapshot::line::seconds;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::division::Part;
 use crate::error::Error;
 use crate::host::Host;
 use crate::library::Library;
@@ -17,7 +18,7 @@ use crate::particle::{self, Particle};
 use crate::ranks::Ranks;
 use crate::settings::Settings;
 use crate::tree::Tree;
-use crate::walk::{self, Group};
+use crate::walk::{self, Group, List};
 
 /// Wall time by what it was spent on. The tasks of several threads at once share the time among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -73,6 +74,42 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Counts the `list` of a `group`, and returns its length.
+    pub fn count(&mut self, group: &Group, list: &List) -> u32 {
+        let entries = list.points.len() as u64;
+        self.entries += entries;
+        self.pairs += entries * u64::from(group.count);
+        entries as u32
+    }
+
+    /// Adds the entries, the pairs and the times of summing of `other`.
+    pub fn add(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.pairs += other.pairs;
+        self.times.walk += other.times.walk;
+        self.times.transfer += other.times.transfer;
+        self.times.force += other.times.force;
+    }
+
+    /// The same, if all threads together took the time `wall`, of which each part has its share.
+    pub fn lasting(mut self, wall: Duration) -> Self {
+        let Times {
+            walk,
+            transfer,
+            force,
+            ..
+        } = self.times;
+        let all = (walk + transfer + force).as_secs_f64();
+        let share = |part: Duration| match all > 0.0 {
+            true => wall.mul_f64(part.as_secs_f64() / all),
+            false => Duration::ZERO,
+        };
+        self.times.walk = share(walk);
+        self.times.transfer = share(transfer);
+        self.times.force = share(force);
+        self
+    }
+
     /// What one of several ranks has of the work before: the first one has the counts, everybody has the mean times.
     pub fn of_rank(&self, is_first: bool) -> Self {
         match is_first {
@@ -167,17 +204,16 @@ impl<'g> Forces<'g> {
 
 impl<'g, C: Communicator> Forces<'g, C> {
     /// Forces on the particles of all ranks of `world`. Each rank brings its own `engine`. `work` are the counts of the
-    /// run so far on this rank. If the engine is a library, rank r opens its cluster r.
+    /// run so far on this rank. If the engine is a library, each rank opens clusters
+    /// of its own.
     ///
     /// # Errors
     ///
     /// The library refuses; a rank is lost.
     pub fn of_ranks(world: C, engine: Engine<'g>, work: Counts) -> Result<Self, Error> {
         let ranks = Ranks::new(world);
-        let id =
-            i32::try_from(ranks.world.rank()).expect("MPI counts its ranks in 32-bit integers");
         let sums = match engine {
-            Engine::Library(grape) => Library::open(grape, id).map(Sums::Library),
+            Engine::Library(grape) => Library::open(grape, ranks.world.rank()).map(Sums::Library),
             Engine::Host => Ok(Sums::Host(Host::default())),
         };
         let (sums, opened) = match sums {
@@ -240,12 +276,16 @@ impl<'g, C: Communicator> Forces<'g, C> {
 
     /// The forces by this rank's groups.
     fn sum(&mut self, particles: &mut [Particle], eps2: f64) -> Result<(), Error> {
-        let (tree, groups) = (&self.tree, &self.groups);
-        let told = (&mut self.lists[..], &mut self.work);
-        match &mut self.sums {
-            Sums::Library(library) => library.find(tree, groups, eps2, particles, told)?,
-            Sums::Host(host) => host.find(tree, groups, eps2, particles, told),
-        }
+        let all = Part {
+            groups: &self.groups,
+            lengths: &mut self.lists,
+            particles,
+        };
+        let done = match &mut self.sums {
+            Sums::Library(library) => library.find(&self.tree, eps2, all)?,
+            Sums::Host(host) => host.find(&self.tree, eps2, all)?,
+        };
+        self.work.add(&done);
         let bad = |p: &&Particle| !(p.pot.is_finite() && p.acc.iter().all(|c| c.is_finite()));
         match particles.par_iter().with_min_len(4096).find_any(bad) {
             Some(p) => Err(Error::Force { index: p.index }),

@@ -1,5 +1,7 @@
 //! Shared leapfrog steps: half a kick, a drift, the forces, half a kick.
 
+use std::path::Path;
+
 use kirin_kit::communicator::sample_sort::counts;
 use kirin_kit::communicator::threads::Threads;
 use kirin_kit::communicator::{Communicator, Operation};
@@ -34,12 +36,16 @@ pub struct Integrator<'g, C = Threads> {
     steps: u64,
     /// Potentials of the bodies that were asked for last.
     seen: Vec<f64>,
+    /// Whether the state is written in parts.
+    in_parts: bool,
 }
 
 /// Where an integration begins: the same on all ranks, but for the bodies.
 pub struct Origin<'a> {
-    /// The bodies, on rank 0; those of other ranks do not count.
+    /// All bodies, on rank 0; those of other ranks do not count. If `in_parts`, this rank's share of the bodies.
     pub bodies: &'a [Body],
+    /// Whether each rank has a share of the bodies. The shares follow each other in the order of the ranks.
+    pub in_parts: bool,
     /// Their time.
     pub time: f64,
     /// The grid of the steps' ends.
@@ -55,6 +61,7 @@ impl<'a> Origin<'a> {
     pub fn new(time: f64, bodies: &'a [Body]) -> Self {
         Self {
             bodies,
+            in_parts: false,
             time,
             grid: TimeGrid::from(time),
             steps: 0,
@@ -98,25 +105,30 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     ) -> Result<Self, Error> {
         settings.validate()?;
         let is_first = world.rank() == 0;
-        let bodies = if is_first { origin.bodies } else { &[] };
-        let mut n = [bodies.len() as u64];
-        world.broadcast(0, &mut n)?;
-        i32::try_from(n[0]).map_err(|_| {
+        let bodies = match is_first || origin.in_parts {
+            true => origin.bodies,
+            false => &[],
+        };
+        let counts = counts(&world, bodies.len())?;
+        let n = counts.iter().sum();
+        i32::try_from(n).map_err(|_| {
             Error::Refused("the interface counts particles in 32-bit integers".to_owned())
         })?;
+        let first: usize = counts[..world.rank()].iter().sum();
         let mut new = Self {
             forces: Forces::of_ranks(world, engine, origin.work.of_rank(is_first))?,
             settings,
-            particles: (0..)
+            particles: (first as u32..)
                 .zip(bodies)
                 .map(|(order, body)| Particle::new(body, order))
                 .collect(),
             before: Vec::new(),
-            n: n[0] as usize,
+            n,
             grid: origin.grid,
             time: origin.time,
             steps: origin.steps,
             seen: Vec::new(),
+            in_parts: false,
         };
         new.forces.find(&mut new.particles, &new.settings)?;
         Ok(new)
@@ -227,6 +239,11 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         self.forces.work().of_all(&self.forces.ranks().world)
     }
 
+    /// Has the state written in parts, or by rank 0.
+    pub fn write_in_parts(&mut self, in_parts: bool) {
+        self.in_parts = in_parts;
+    }
+
     /// The particles of this rank with the forces on them, in Morton order.
     pub fn particles(&self) -> &[Particle] {
         &self.particles
@@ -322,9 +339,17 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         self.n
     }
 
-    /// On rank 0, which gathers the bodies: one file, with which any number of ranks goes on.
+    /// On rank 0, which gathers the bodies: one file, from which any number of ranks goes on.
     fn state(&self) -> Result<Snapshot, Self::Error> {
         checkpoint::save(self)
+    }
+
+    /// Each rank writes an equal share of the bodies.
+    fn save_in_parts(&self, lines: &[(String, String)], path: &Path) -> Result<bool, Error> {
+        if self.in_parts {
+            checkpoint::save_in_parts(self, lines, path)?;
+        }
+        Ok(self.in_parts)
     }
 
     fn rank(&self) -> (usize, usize) {

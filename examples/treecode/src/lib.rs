@@ -9,6 +9,7 @@
 //! * [`ranks`]: the same tree on several ranks
 //! * [`walk`]: groups and their interaction lists
 //! * [`forces`]: the forces from these lists, summed by [`library`] or [`host`]
+//! * [`division`]: the groups of a rank, divided among its threads
 //! * [`settings`], [`integrator`]: shared leapfrog steps
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`]: summary, JSON and plot of a run
@@ -16,6 +17,7 @@
 //! * [`options`], [`session`]: the command line, and a run by all ranks
 
 pub mod checkpoint;
+pub mod division;
 pub mod error;
 pub mod forces;
 pub mod host;

@@ -36,8 +36,9 @@ METHOD
               sums all pairs in double precision at the start and the end as well
 
   Ranks       each has a part of the Morton curve, with equal work, and of the tree what its lists need;
-              any number of ranks has the bits of one. Rank 0 reads and writes all files, and any
-              number of ranks goes on from them. `--ranks P`, or `mpirun` with the feature mpi
+              any number of ranks has the bits of one. Rank 0 reads and writes all files; with --parts
+              each rank writes a file of the state. Any number of ranks goes on from either. `--ranks P`,
+              or `mpirun` with the feature mpi
 
   Threads: KIRIN_THREADS, of each rank; RAYON_NUM_THREADS, if set, for tree, lists and --host.
   Ctrl-C, SIGTERM and SIGHUP end the run after the current step, with the summary and all files that
@@ -65,6 +66,10 @@ pub struct Options {
     /// Number of ranks, as threads of this process [default: 1]. Under an MPI launcher its processes are the ranks
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u16).range(1..))]
     pub ranks: Option<u16>,
+    /// Write the state as a manifest at the --output and a binary file for each rank. A run that continues from such a
+    /// state writes its own in this way, too
+    #[arg(long, conflicts_with = "report")]
+    pub parts: bool,
     /// Its end, files and guard.
     #[command(flatten)]
     pub control: RunControl,

@@ -8,9 +8,11 @@ use kirin_kit::body::check_places;
 use kirin_kit::claim::Claim;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::Communicator;
+use kirin_kit::communicator::checkpoint::{first_error, load};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::diagnostics::Energy;
 use kirin_kit::run::{Integration, Run, conduct};
+use kirin_kit::snapshot::parts::{self, Manifest};
 
 use crate::checkpoint;
 use crate::error::Error;
@@ -18,6 +20,7 @@ use crate::forces::Engine;
 use crate::integrator::{Integrator, Origin};
 use crate::options::{DEFAULT_T_END, Options};
 use crate::output::Report;
+use crate::settings::Settings;
 
 /// Runs what the options ask for on the ranks of `world`; rank 0 reads and writes all files.
 ///
@@ -28,14 +31,7 @@ pub fn run<C: Communicator>(
     world: C,
     options: &Options,
 ) -> Result<Ended, Box<dyn std::error::Error>> {
-    let snapshot = match &options.control.files.input {
-        Some(path) => {
-            let text = read_file(&world, path)?.map_err(Error::Refused)?;
-            let snapshot = Snapshot::parse(&text);
-            Some(snapshot.map_err(|e| Error::Refused(named(path)(e)))?)
-        }
-        None => None,
-    };
+    let snapshot = input(&world, options)?;
     let mut options = options.clone();
     if let Some(snapshot) = &snapshot {
         let control = options.control.or_told(snapshot);
@@ -43,6 +39,12 @@ pub fn run<C: Communicator>(
     }
     let options = &options;
     let files = &options.control.files;
+    // A run that goes on from parts writes parts.
+    let is_of_parts = |snapshot: &Snapshot| snapshot.value(parts::N).is_some();
+    let in_parts = options.parts || snapshot.as_ref().is_some_and(is_of_parts);
+    if let Some(path) = files.output.as_deref().filter(|_| in_parts) {
+        parts::check_name(path).map_err(Error::Refused)?;
+    }
     let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
     options.check_memory().map_err(Error::Refused)?;
     let grape =
@@ -52,6 +54,7 @@ pub fn run<C: Communicator>(
         false => (Engine::Library(&grape), grape.name()),
     };
     let mut run = begin(world, options, engine, snapshot)?;
+    run.integration.write_in_parts(in_parts);
     let galaxy = run.integration.settings().galaxy;
     let t_end = options.control.t_end(DEFAULT_T_END, Some(&galaxy))?;
     if run.integration.rank().1 > 1 {
@@ -68,6 +71,16 @@ pub fn run<C: Communicator>(
         files.report(|| report.json(), || report.figure())?;
     }
     Ok(summary.ended)
+}
+
+/// The snapshot that the run starts from: the same on all ranks. If its bodies are in parts, it has none.
+fn input<C: Communicator>(world: &C, options: &Options) -> Result<Option<Snapshot>, Error> {
+    let Some(path) = &options.control.files.input else {
+        return Ok(None);
+    };
+    let text = read_file(world, path)?.map_err(Error::Refused)?;
+    let snapshot = Snapshot::parse(&text).map_err(|e| Error::Refused(named(path)(e)))?;
+    Ok(Some(snapshot))
 }
 
 /// What [`conduct`] refuses on one rank: here all ranks have to find it.
@@ -102,6 +115,15 @@ fn direct_energy<C: Communicator>(
     Ok(Some(Energy::of(&run.integration.bodies()?, eps * eps)))
 }
 
+/// Refuses to end the softening of a run in parts: no rank sees all bodies, of which two may be at one place.
+fn check_softening(snapshot: &Snapshot, settings: &Settings) -> Result<(), String> {
+    let saved = checkpoint::settings(snapshot).map_err(|e| e.to_string())?;
+    match settings.eps == 0.0 && saved.is_none_or(|saved| saved.eps > 0.0) {
+        true => Err("--eps 0: bodies in parts need the softening that they had".to_owned()),
+        false => Ok(()),
+    }
+}
+
 /// A new run, or one that starts from the input.
 fn begin<'g, C: Communicator>(
     world: C,
@@ -109,7 +131,7 @@ fn begin<'g, C: Communicator>(
     engine: Engine<'g>,
     snapshot: Option<Snapshot>,
 ) -> Result<Run<Integrator<'g, C>>, Box<dyn std::error::Error>> {
-    let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
+    let (Some(path), Some(mut snapshot)) = (&options.control.files.input, snapshot) else {
         let settings = options.settings(None)?;
         settings.validate()?;
         // The first sort divides the bodies among the ranks.
@@ -130,6 +152,19 @@ fn begin<'g, C: Communicator>(
     };
     let settings = options.settings(Some(&snapshot)).map_err(refuse)?;
     settings.validate()?;
-    check_places(&snapshot.bodies, settings.eps).map_err(|why| Error::Refused(named(path)(why)))?;
-    Ok(checkpoint::resume(world, engine, settings, &snapshot).map_err(refuse)?)
+    let named = |why: String| Error::Refused(named(path)(why));
+    let manifest = Manifest::of(&snapshot).map_err(named)?;
+    match &manifest {
+        Some(manifest) => {
+            check_softening(&snapshot, &settings).map_err(named)?;
+            let (bodies, states) = load(&world, path, manifest)?.map_err(Error::Refused)?;
+            (snapshot.bodies, snapshot.states) = (bodies, Some(states));
+            // Each rank sees its own share only.
+            first_error(&world, snapshot.check_one_time())?.map_err(named)?;
+        }
+        None => check_places(&snapshot.bodies, settings.eps).map_err(named)?,
+    }
+    let is_in_parts = manifest.is_some();
+    let run = checkpoint::resume(world, engine, settings, &snapshot, is_in_parts);
+    Ok(run.map_err(refuse)?)
 }

@@ -4,6 +4,9 @@ mod common;
 
 use common::PROGRAM;
 use kirin_kit::Snapshot;
+use kirin_kit::communicator::checkpoint::save;
+use kirin_kit::communicator::{Communicator, threads};
+use kirin_kit::snapshot::parts::Manifest;
 use kirin_testing::Folder;
 
 #[test]
@@ -209,6 +212,79 @@ fn any_number_of_ranks_has_the_bits_of_one() {
     }
 }
 
+/// Each rank writes its share of the state, and any number of ranks goes on from it with the bits of one.
+#[test]
+fn a_state_in_parts_goes_on_with_the_bits_of_one_rank() {
+    let folder = Folder::new("tree-parts");
+    let [one, half, end] = ["one", "half", "end"].map(|name| folder.file(name));
+    let model: Vec<_> = "--model collision --n 700 --n-crit 32".split(' ').collect();
+    let run = |more: &[&str]| PROGRAM.succeed(more);
+    run(&[&model[..], &["--t-end", "0.5", "--output", &one]].concat());
+    let whole = Snapshot::load(one.as_ref()).unwrap();
+    for ranks in 1..=8 {
+        let (ranks, others) = (ranks.to_string(), (9 - ranks).to_string());
+        let first = [
+            "--parts", "--ranks", &ranks, "--t-end", "0.25", "--output", &half, "--force",
+        ];
+        run(&[&model[..], &first].concat());
+        let manifest = Manifest::at(half.as_ref()).unwrap();
+        assert_eq!((manifest.n, manifest.parts.len().to_string()), (700, ranks));
+        // Then on another number of ranks, in place, to the end.
+        run(&["--input", &half, "--ranks", &others, "--t-end", "0.375"]);
+        run(&[
+            "--input", &half, "--ranks", "3", "--t-end", "0.5", "--output", &end,
+        ]);
+        let manifest = Manifest::at(end.as_ref()).unwrap();
+        assert_eq!(manifest.parts.len(), 3, "it keeps to parts");
+        let again = Snapshot::load(end.as_ref()).unwrap();
+        assert!(again.bodies == whole.bodies, "{others} ranks");
+        for path in [&half, &end] {
+            Manifest::at(path.as_ref()).unwrap().remove(path.as_ref());
+            std::fs::remove_file(path).unwrap();
+        }
+        // No state that was replaced has left a file.
+        assert_eq!(std::fs::read_dir(folder.file("")).unwrap().count(), 1);
+    }
+    let run = [
+        "--parts", "--ranks", "2", "--t-end", "0.25", "--output", &half,
+    ];
+    PROGRAM.succeed(&[&model[..], &run].concat());
+    let two = ["--ranks", "2", "--t-end", "0.5"];
+    let input = ["--input", &half];
+    let said = PROGRAM.fail(&[&input[..], &two, &["--eps", "0"]].concat());
+    assert_eq!(said.matches("--eps 0").count(), 1, "{said}");
+    // A body of the second part at another time: all ranks find it, and it is told once.
+    let moved = folder.file("moved");
+    let manifest = Manifest::at(half.as_ref()).unwrap();
+    let (bodies, mut states) = manifest.read(half.as_ref(), 0..700).unwrap();
+    states[500].t = 0.125;
+    let head = Snapshot::parse(folder.text("half").as_bytes()).unwrap();
+    let head = Snapshot {
+        run: head
+            .run
+            .into_iter()
+            .filter(|(key, _)| !key.starts_with("parts."))
+            .collect(),
+        ..head
+    };
+    let saved = threads::run(2, |world| {
+        let own = [0..350, 350..700][world.rank()].clone();
+        save(
+            &world,
+            moved.as_ref(),
+            head.clone(),
+            (&bodies[own.clone()], &states[own]),
+        )
+    });
+    assert!(saved.unwrap().iter().all(Result::is_ok));
+    let said = PROGRAM.fail(&[&["--input", &moved][..], &two].concat());
+    assert_eq!(said.matches("times of their own").count(), 1, "{said}");
+    let lost = format!("{half}.0.1");
+    std::fs::remove_file(&lost).unwrap();
+    let said = PROGRAM.fail(&["--input", &half, "--ranks", "3", "--t-end", "0.5"]);
+    assert_eq!(said.matches(&lost).count(), 1, "{said}");
+}
+
 #[test]
 fn the_json_holds_what_ranks_exchange() {
     let run = "--n 2000 --n-crit 64 --t-end 1/8 --ranks 3 --direct-energy";
@@ -339,6 +415,11 @@ fn bad_input_is_refused_before_the_run() {
         (&["--eps", "0.01pc"], "--units"),
         (&["--units", "1000"], "1e4Msun,3pc"),
         (&["--report", "thesis", "--units", "1000,1"], "--units"),
+        (
+            &["--parts", "--output", "a.hdf5"],
+            "a.hdf5: --parts writes a text",
+        ),
+        (&["--report", "thesis", "--parts"], "--parts"),
         (&["--report", "thesis", "--n", "9"], "--n"),
         (&["--report", "thesis", "--n-crit", "9"], "--n-crit"),
         (&["--report", "thesis", "--plot", "a.pdf"], ".svg or .png"),

@@ -1,4 +1,4 @@
-//! States that ranks write together: each its part, and rank 0 the manifest.
+//! States that ranks write and read together: each its part, and rank 0 the manifest.
 
 use std::path::Path;
 
@@ -77,13 +77,46 @@ pub fn save<C: Communicator>(
     Ok(outcome)
 }
 
+/// Bodies and their states.
+pub type Share = (Vec<Body>, Vec<State>);
+
+/// Where each rank's share of `n` bodies begins, and the end of the last one: equal shares, in the order of the ranks.
+pub fn shares(n: usize, ranks: usize) -> impl Iterator<Item = usize> {
+    (0..=ranks).map(move |rank| n * rank / ranks)
+}
+
+/// This rank's share (see [`shares`]) of the bodies that [`save`] wrote to `path`, with their states. A rank reads only
+/// the files that have bodies of its share. An error of any rank is returned on all ranks.
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn load<C: Communicator>(
+    world: &C,
+    path: &Path,
+    manifest: &Manifest,
+) -> Result<std::result::Result<Share, String>> {
+    let begins: Vec<usize> = shares(manifest.n, world.size()).collect();
+    let rank = world.rank();
+    let read = manifest.read(path, begins[rank]..begins[rank + 1]);
+    let (read, failed) = match read {
+        Ok(read) => (read, Ok(())),
+        Err(why) => (Default::default(), Err(why)),
+    };
+    Ok(first_error(world, failed)?.map(|()| read))
+}
+
 fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
 /// On all ranks, the error of the first rank that has one.
-fn first_error<C: Communicator>(
+///
+/// # Errors
+///
+/// A rank is lost.
+pub fn first_error<C: Communicator>(
     world: &C,
     mine: std::result::Result<(), String>,
 ) -> Result<std::result::Result<(), String>> {
@@ -151,6 +184,28 @@ mod tests {
             // The files of the state before are gone.
             assert_eq!(files_in(&folder), 1 + manifest.parts.len());
         }
+    }
+
+    #[test]
+    fn each_rank_reads_its_share() {
+        let folder = Folder::new("parts-shares");
+        let path = folder.file("run.txt");
+        let path = Path::new(&path);
+        let bodies = models::plummer(101, 1);
+        save_by(4, path, &bodies).unwrap();
+        let manifest = Manifest::at(path).unwrap();
+        let read = |ranks| threads::run(ranks, |world| load(&world, path, &manifest)).unwrap();
+        for ranks in [1, 2, 7] {
+            let shares: Vec<Vec<Body>> = read(ranks).into_iter().map(|r| r.unwrap().0).collect();
+            assert!(shares.concat() == bodies, "{ranks} ranks");
+            let even = 101 / ranks..=101usize.div_ceil(ranks);
+            assert!(shares.iter().all(|share| even.contains(&share.len())));
+        }
+        std::fs::remove_file(path.with_file_name(&manifest.parts[2].name)).unwrap();
+        let read = read(5);
+        let why = read[0].as_ref().unwrap_err();
+        assert!(why.contains("run.txt.0.2"), "{why}");
+        assert!(read.iter().all(|r| r.as_ref().is_err_and(|w| w == why)));
     }
 
     #[test]

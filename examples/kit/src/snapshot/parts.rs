@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::line::read;
-use super::{Snapshot, State, is_snapshot};
+use super::{Format, Snapshot, State, is_snapshot};
 use crate::body::Body;
 use crate::command::named;
 use crate::run::told::{decoded, encoded};
@@ -219,6 +219,21 @@ impl Manifest {
         for part in &self.parts {
             // A file that stays takes room, and does no other harm.
             let _ = fs::remove_file(manifest.with_file_name(&part.name));
+        }
+    }
+}
+
+/// Checks that a state in parts can be written to `path`: its manifest is a text.
+///
+/// # Errors
+///
+/// The name is that of another format; in words.
+pub fn check_name(path: &Path) -> Result<(), String> {
+    match Format::of(path) {
+        Format::Text => Ok(()),
+        _ => {
+            let why = "--parts writes a text, whose name does not end in .hdf5, .h5 or .amuse";
+            Err(named(path)(why))
         }
     }
 }

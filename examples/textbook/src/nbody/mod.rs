@@ -10,6 +10,7 @@ pub mod basic_ranks;
 pub mod basic_threads;
 pub mod gpu;
 pub mod library;
+pub mod locked_threads;
 pub mod messages;
 pub mod reduced;
 pub mod reduced_ranks;

@@ -5,13 +5,14 @@ mod avx512;
 mod portable;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use crate::division::{self, Part};
+use crate::error::Error;
 use crate::forces::Counts;
 use crate::particle::Particle;
 use crate::tree::Tree;
-use crate::walk::{self, Group, List};
+use crate::walk::{self, List};
 
 /// Particles that go through a list together.
 const LANES: usize = 8;
@@ -59,117 +60,62 @@ fn fastest() -> (&'static str, Kernel) {
     ("portable", portable::sums)
 }
 
-/// What the threads have done, and for how long.
-#[derive(Default)]
-struct Done {
-    entries: AtomicU64,
-    pairs: AtomicU64,
-    walk: AtomicU64,
-    force: AtomicU64,
-}
-
-/// What all tasks share.
-struct WalkContext<'a> {
-    host: &'a Host,
-    tree: &'a Tree,
-    eps2: f64,
-    done: Done,
-}
-
 impl Host {
-    /// Finds the forces on all `groups` of `particles`.
-    pub fn find(
-        &mut self,
-        tree: &Tree,
-        groups: &[Group],
-        eps2: f64,
-        particles: &mut [Particle],
-        (lists, work): (&mut [u32], &mut Counts),
-    ) {
-        let began = Instant::now();
-        let done = Done::default();
-        let shared = WalkContext {
-            host: self,
-            tree,
-            eps2,
-            done,
-        };
-        shared.divide(groups, lists, particles);
-        let done = shared.done;
-        let (walk, force) = (done.walk.into_inner(), done.force.into_inner());
-        // Nanoseconds of all threads together, as shares of the time that went by.
-        let of_walk = walk as f64 / (walk + force).max(1) as f64;
-        let elapsed = began.elapsed();
-        work.times.walk += elapsed.mul_f64(of_walk);
-        work.times.force += elapsed.mul_f64(1.0 - of_walk);
-        work.entries += done.entries.into_inner();
-        work.pairs += done.pairs.into_inner();
+    /// Finds the forces on all particles, whose groups the threads share. Returns what was done.
+    ///
+    /// # Errors
+    ///
+    /// It has none: those of a library have the same type.
+    pub fn find(&mut self, tree: &Tree, eps2: f64, all: Part<'_>) -> Result<Counts, Error> {
+        let host = &*self;
+        division::on_threads(all, 1, &|part| Ok(host.sum(tree, eps2, part)))
     }
 
-    /// What it is.
-    pub fn description(&self) -> String {
-        format!("host {}", self.name)
-    }
-}
-
-impl WalkContext<'_> {
-    /// Halves the work until one group is left.
-    fn divide(&self, groups: &[Group], lists: &mut [u32], particles: &mut [Particle]) {
-        match groups {
-            [] => {}
-            [one] => lists[0] = self.find(one, particles),
-            _ => {
-                let (left, right) = groups.split_at(groups.len() / 2);
-                let (left_lists, right_lists) = lists.split_at_mut(left.len());
-                let border = right[0].particles().start - left[0].particles().start;
-                let (of_left, of_right) = particles.split_at_mut(border);
-                rayon::join(
-                    || self.divide(left, left_lists, of_left),
-                    || self.divide(right, right_lists, of_right),
-                );
-            }
-        }
-    }
-
-    /// The forces on one group; returns the length of its list.
-    fn find(&self, group: &Group, particles: &mut [Particle]) -> u32 {
+    fn sum(&self, tree: &Tree, eps2: f64, part: Part<'_>) -> Counts {
         let thread = rayon::current_thread_index().unwrap_or(0);
-        let mut list = self.host.lists[thread]
+        let mut list = self.lists[thread]
             .lock()
             .expect("no thread panics with the lock");
-        let began = Instant::now();
-        walk::walk(self.tree, group, &mut list);
-        let walked = Instant::now();
+        let mut done = Counts::default();
+        let mut rest = part.particles;
+        for (group, length) in part.groups.iter().zip(part.lengths) {
+            let (particles, others) = rest.split_at_mut(group.particles().len());
+            rest = others;
+            let began = Instant::now();
+            walk::walk(tree, group, &mut list);
+            let walked = Instant::now();
+            self.sum_group(&list, eps2, particles);
+            done.times.walk += walked - began;
+            done.times.force += walked.elapsed();
+            *length = done.count(group, &list);
+        }
+        done
+    }
+
+    /// The forces of a list on the particles of its group.
+    fn sum_group(&self, list: &List, eps2: f64, particles: &mut [Particle]) {
         for chunk in particles.chunks_mut(LANES) {
             let mut targets = Targets::default();
             for (lane, p) in chunk.iter().enumerate() {
                 (0..3).for_each(|k| targets[k][lane] = p.x[k]);
             }
-            let sums = (self.host.kernel)(&targets, &list.points, self.eps2);
+            let sums = (self.kernel)(&targets, &list.points, eps2);
             for (lane, p) in chunk.iter_mut().enumerate() {
                 p.acc = [0, 1, 2].map(|k| sums[k][lane]);
                 // The list holds the particle itself.
-                let own = if self.eps2 > 0.0 {
-                    p.mass / self.eps2.sqrt()
+                let own = if eps2 > 0.0 {
+                    p.mass / eps2.sqrt()
                 } else {
                     0.0
                 };
                 p.pot = own - sums[3][lane];
             }
         }
-        let nanoseconds = |d: Duration| d.as_nanos() as u64;
-        let entries = list.points.len() as u64;
-        self.done
-            .walk
-            .fetch_add(nanoseconds(walked - began), Relaxed);
-        self.done
-            .force
-            .fetch_add(nanoseconds(walked.elapsed()), Relaxed);
-        self.done.entries.fetch_add(entries, Relaxed);
-        self.done
-            .pairs
-            .fetch_add(entries * u64::from(group.count), Relaxed);
-        entries as u32
+    }
+
+    /// What it is.
+    pub fn description(&self) -> String {
+        format!("host {}", self.name)
     }
 }
 

@@ -183,7 +183,8 @@ fn around(key: u64, level: usize) -> Range<u64> {
     start..start + size
 }
 
-/// Sends sorted particles to the ranks whose domains begin at `begins`. What comes is not sorted.
+/// Sends sorted particles to the ranks whose domains begin at `begins`. What comes stands behind those that stay, and is not
+/// sorted.
 ///
 /// # Errors
 ///
@@ -199,10 +200,15 @@ pub fn exchange<C: Communicator>(
         .iter()
         .map(|begin| keys.partition_point(|key| key < begin))
         .collect();
-    let parts = parts(&places, keys.len());
-    let words = particles.iter().flat_map(to_words);
+    let mut parts = parts(&places, keys.len());
+    // Nearly all particles stay: they are not copied into a message.
+    let me = world.rank();
+    let staying = places[me]..places[me] + std::mem::take(&mut parts[me]);
+    let leaving = [&particles[..staying.start], &particles[staying.end..]];
+    let words = leaving.into_iter().flatten().flat_map(to_words);
     let received = sort.exchange(world, &parts, WORDS, words)?;
-    particles.clear();
+    particles.truncate(staying.end);
+    particles.drain(..staying.start);
     particles.extend(received.as_chunks().0.iter().map(of_words));
     Ok(())
 }
