@@ -4,7 +4,7 @@
 //! ```text
 //! monte-carlo.settings THETA_MAX GAMMA RADIUS ENCOUNTERS SEED
 //! monte-carlo.tide CRITERION RADIUS MASS          where there is a tidal field
-//! monte-carlo.black-hole MASS LAW RADIUS ACCRETED MASS_NOW FEEDING TAKEN TAKEN_MASS TAKEN_ENERGY      where there is one: MASS is that at the start
+//! monte-carlo.black-hole MASS LAW RADIUS ACCRETED MASS_NOW FEEDING TAKEN TAKEN_MASS TAKEN_ENERGY MEAN_MASS      where there is one: MASS and MEAN_MASS are those at the start
 //! monte-carlo.evolution METALLICITY MASS TIME ENERGY LOST_MASS        where stars evolve: units in solar masses and Myr, and what is lost
 //! monte-carlo.remnants LABEL ...                                       the stars that have ended
 //! monte-carlo.past TIME STEPS N0 E0 T_RH0
@@ -64,8 +64,21 @@ type Losses = (u64, f64, f64, f64, f64);
 /// The line of stellar evolution: the evolution, and the energy and the mass that were lost by it.
 type Evolving = (Evolution, f64, f64);
 
-/// The line of a black hole: its settings, its mass now, the mass that it gains in a unit of time, and the number, mass and energy of the stars that it has taken.
-type Hole = (BlackHole, f64, f64, u64, f64, f64);
+/// The line of a black hole.
+#[derive(Serialize, Deserialize)]
+struct Hole {
+    settings: BlackHole,
+    mass: f64,
+    /// Mass that it gains in a unit of time.
+    feeding: f64,
+    /// Number, mass and energy of the stars that it has taken.
+    taken: u64,
+    taken_mass: f64,
+    taken_energy: f64,
+    /// Mean mass of the stars at the start. `None` in files of older versions; then it is the mean mass now.
+    #[serde(default)]
+    mean_mass0: Option<f64>,
+}
 
 /// The line of all binaries.
 #[derive(Serialize, Deserialize)]
@@ -182,14 +195,15 @@ impl Checkpoint {
         head.extend(remnants.map(|labels| (REMNANTS, words(&labels))));
         head.extend(settings.tide.map(|tide| (TIDE, words(&tide))));
         head.extend(settings.black_hole.map(|hole| {
-            let line: Hole = (
-                hole,
-                past.hole_mass,
-                past.feeding.unwrap_or_default(),
-                ledger.taken,
-                ledger.taken_mass,
-                ledger.taken_energy,
-            );
+            let line = Hole {
+                settings: hole,
+                mass: past.hole_mass,
+                feeding: past.feeding.unwrap_or_default(),
+                taken: ledger.taken,
+                taken_mass: ledger.taken_mass,
+                taken_energy: ledger.taken_energy,
+                mean_mass0: Some(past.mean_mass0),
+            };
             (BLACK_HOLE, words(&line))
         }));
         head
@@ -237,7 +251,7 @@ impl Checkpoint {
             three_body,
             evolution: evolving.map(|(evolution, ..)| evolution),
             tide: snapshot.line(TIDE)?,
-            black_hole: hole.map(|(hole, ..)| hole),
+            black_hole: hole.as_ref().map(|hole| hole.settings),
             ..settings
         };
         settings.validate().map_err(|e| e.to_string())?;
@@ -245,21 +259,33 @@ impl Checkpoint {
         if let Some((_, energy, mass)) = evolving {
             [past.ledger.evolved, past.ledger.evolved_mass] = [energy, mass];
         }
-        if let Some((hole, mass, feeding, taken, taken_mass, taken_energy)) = hole {
-            let is_number = |x: f64| x >= 0.0 && x.is_finite();
-            if !(mass > 0.0 && is_number(mass) && is_number(feeding) && taken_energy.is_finite()) {
+        let stars = stars(&snapshot.bodies)?;
+        if let Some(hole) = hole {
+            let mean_mass = stars.m.iter().sum::<f64>() / stars.len().max(1) as f64;
+            past.mean_mass0 = hole.mean_mass0.unwrap_or(mean_mass);
+            let sizes = [
+                hole.settings.mass,
+                hole.mass,
+                hole.feeding,
+                hole.taken_mass,
+                past.mean_mass0,
+            ];
+            if !(hole.mass > 0.0
+                && sizes.iter().all(|x| (0.0..=1e100).contains(x))
+                && (hole.mean_mass0.is_none() || past.mean_mass0 > 0.0)
+                && hole.taken_energy.is_finite())
+            {
                 return refuse(BLACK_HOLE, snapshot.value(BLACK_HOLE).unwrap_or_default());
             }
-            past.hole_mass = mass;
-            past.feeding = (hole.radius > 0.0).then_some(feeding);
+            past.hole_mass = hole.mass;
+            past.feeding = (hole.settings.radius > 0.0).then_some(hole.feeding);
             past.ledger = Ledger {
-                taken,
-                taken_mass,
-                taken_energy,
+                taken: hole.taken,
+                taken_mass: hole.taken_mass,
+                taken_energy: hole.taken_energy,
                 ..past.ledger
             };
         }
-        let stars = stars(&snapshot.bodies)?;
         let streams = streams(snapshot)?;
         if streams.len() != stars.len().div_ceil(BIN) {
             return Err(format!(

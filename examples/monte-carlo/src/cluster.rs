@@ -1,6 +1,7 @@
 //! A cluster and its step, which all ranks take together, phase after phase in the order of Figure 1.
 
 mod binaries;
+mod dissolution;
 mod evolution;
 mod exchange;
 mod formation;
@@ -44,6 +45,9 @@ pub struct Past {
     /// Energy that has left the stars.
     #[serde(skip)]
     pub ledger: Ledger,
+    /// Mean mass of the stars at the start of a run with a black hole.
+    #[serde(skip)]
+    pub mean_mass0: f64,
     /// Mass of the black hole.
     #[serde(skip)]
     pub hole_mass: f64,
@@ -92,7 +96,7 @@ pub struct Cluster<C> {
     central: Sums<5>,
     escapers: Vec<Escaper>,
     taken: Vec<u64>,
-    /// Whether the tidal field or the black hole would leave fewer than [`FEWEST`] stars: then no step is taken.
+    /// Whether the next step would leave fewer than [`FEWEST`] stars: then it is not taken.
     pub dissolved: bool,
 }
 
@@ -251,32 +255,52 @@ impl<C: Communicator> Cluster<C> {
     ///
     /// # Errors
     ///
-    /// A rank is lost, or so many stars that fewer than [`FEWEST`] remain.
+    /// A rank is lost, or encounters unbind nearly all stars of a large cluster at once.
     pub fn step(&mut self, t_end: f64) -> Result<(), Error> {
         let dt = self.time_step()?.min(t_end - self.past.time);
         let dt = self.evolution_step(self.feeding_step(dt))?;
-        if !self.relax(dt)? || !self.strip()? {
-            self.dissolved = true;
+        let before = self.keep();
+        if self.advance(dt)? {
             return Ok(());
         }
+        match before {
+            Some(before) => self.take_back(before),
+            None => Err(self.too_few()),
+        }
+    }
+
+    /// A step of the length `dt`. Stops, and the answer is `false`, if fewer than [`FEWEST`] stars are left.
+    fn advance(&mut self, dt: f64) -> Result<bool, Error> {
+        if !self.relax(dt)? || !self.strip()? {
+            return Ok(false);
+        }
         self.move_stars();
-        self.settle(dt)?;
+        if !self.settle()? {
+            return Ok(false);
+        }
+        self.correct(dt)?;
         self.advance_binaries(dt)?;
         self.evolve(self.past.time + dt)?;
         self.past.time += dt;
         self.past.steps += 1;
-        self.diagnose()
+        self.diagnose()?;
+        // Two stars that form a binary count as one.
+        Ok(self.n() >= FEWEST)
     }
 
-    /// Brings order and potential up to date with the new places at the end of the time `dt`, and corrects the energies.
-    fn settle(&mut self, dt: f64) -> Result<(), Error> {
+    /// Brings order and potential up to date with the new places. Stops, and the answer is `false`, if fewer than [`FEWEST`] stars are left.
+    fn settle(&mut self) -> Result<bool, Error> {
         self.sort()?;
         if self.n() < FEWEST {
-            return Err(Error::Refused(format!("only {} stars are left", self.n())));
+            return Ok(false);
         }
         self.synchronise()?;
         self.update_potential();
-        self.correct(dt)
+        Ok(true)
+    }
+
+    fn too_few(&self) -> Error {
+        Error::Refused(format!("only {} stars are left", self.n()))
     }
 
     fn first(&self) -> usize {

@@ -4,6 +4,7 @@
 //!
 //! Masses are in solar masses, times in Myr.
 
+use kirin_kit::galaxy::Units;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -60,10 +61,34 @@ impl Evolution {
         most / self.mass
     }
 
+    /// The cluster's units.
+    pub fn units(&self) -> Units {
+        let one = Units {
+            mass: self.mass,
+            length: 1.0,
+        };
+        one.with_time(self.time / one.time())
+    }
+
     /// Mass of the remnant of a star of mass `m`, in the cluster's units.
     pub fn remnant(&self, tracks: &Tracks, m: f64) -> f64 {
         tracks.remnant(m * self.mass) / self.mass
     }
+}
+
+/// Radius of the remnant of a star in solar radii: that of a white dwarf (equation 91). Neutron stars and black holes, which
+/// have 1.2996 solar masses or more here, are points; so are the few white dwarfs that are as heavy.
+pub fn remnant_radius(m: f64) -> f64 {
+    if m >= compact(CHANDRASEKHAR) {
+        return 0.0;
+    }
+    let part = (m / CHANDRASEKHAR).cbrt().powi(2);
+    0.0115 * (1.0 / part - part).sqrt()
+}
+
+/// Mass of the neutron star or black hole that a core leaves (equation 92).
+fn compact(core: f64) -> f64 {
+    1.17 + 0.09 * core
 }
 
 /// The fits for one metallicity. Names of coefficients are those of the paper's appendix.
@@ -144,7 +169,6 @@ impl Tracks {
     pub fn remnant(&self, m: f64) -> f64 {
         let [b36, b37, b38] = self.core;
         let core = (b36 * m.powf(b37) + b38).powf(0.25);
-        let compact = |core: f64| 1.17 + 0.09 * core;
         let remnant = match core {
             0.0..0.8 => core,
             0.8..2.25 => 0.44 * core + 0.448,
@@ -209,6 +233,23 @@ mod tests {
                 assert!(off(ours, remnant) < limit, "{m}: {ours}");
             }
         }
+    }
+
+    /// Units that are given by mass and time have the length for which G = 1.
+    #[test]
+    fn units_are_those_of_the_cluster() {
+        let units = Units {
+            mass: 700.0,
+            length: 0.1,
+        };
+        let evolution = Evolution {
+            metallicity: 0.02,
+            mass: units.mass,
+            time: units.time(),
+        };
+        let found = evolution.units();
+        assert_eq!(found.mass, 700.0);
+        assert!((found.length / 0.1 - 1.0).abs() < 1e-12, "{}", found.length);
     }
 
     /// Heavier stars end earlier, and leave no more than they had.

@@ -8,7 +8,8 @@
 //! * [`relaxation`]: 3, encounters of neighbouring pairs; [`collision`]: pairs that touch
 //! * [`evolution`]: 4, stellar evolution
 //! * [`tide`]: stars beyond the tidal radius leave
-//! * [`black_hole`]: a black hole at the centre; [`loss_cone`]: the stars that come so near to it that it takes them
+//! * [`black_hole`]: a black hole at the centre; [`loss_cone`]: the stars that come so near to it that it takes them;
+//!   [`growth`]: its growth before the run
 //! * [`orbit`]: 5, new orbits (equation 12); [`position`]: a place on them (equations 13 to 15)
 //! * [`sort`]: 6, sort; [`sample_sort`]: on several ranks (sections 3.4, 3.5)
 //! * [`binaries`]: the formation of binaries, and their encounters with stars and with each other; [`encounter`]: one
@@ -39,6 +40,7 @@ pub mod diagnostics;
 pub mod encounter;
 pub mod error;
 pub mod evolution;
+pub mod growth;
 pub mod history;
 pub mod ledger;
 pub mod loss_cone;

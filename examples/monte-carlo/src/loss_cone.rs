@@ -11,7 +11,10 @@
 //! the rate of passages (Lightman and Shapiro 1977); with small ones, by diffusion towards an empty cone (Cohn and
 //! Kulsrud 1978).
 
+use kirin_kit::galaxy::Units;
+
 use crate::black_hole::BlackHole;
+use crate::growth::integrals;
 use crate::orbit::{Star, find_apsides};
 use crate::partition::BIN;
 use crate::position::Orbit;
@@ -28,12 +31,6 @@ const UNLIKELY: f64 = 18.0;
 /// Most periods of an encounter that are told apart; with more, the walk is as good as continuous.
 const MOST_ORBITS: f64 = 1e12;
 
-/// Part of the radius below which an orbit counts as a circle.
-const CIRCLE: f64 = 1e-6;
-
-/// Points of the integral of the orbital period.
-const POINTS: usize = 16;
-
 /// The loss cone during one step.
 #[derive(Clone, Copy, Debug)]
 pub struct LossCone<'a> {
@@ -41,8 +38,12 @@ pub struct LossCone<'a> {
     pub hole: BlackHole,
     /// Its mass now.
     pub mass: f64,
-    /// Mean mass of the stars.
+    /// Mean mass of the stars at the start.
     pub mean_mass: f64,
+    /// Labels of white dwarfs, neutron stars and stellar black holes, and of binaries of two of them, in order.
+    pub remnants: &'a [u64],
+    /// Units of the stars; where there are remnants they are known.
+    pub units: Option<Units>,
     /// Time step.
     pub dt: f64,
     /// Radii of all stars.
@@ -66,11 +67,16 @@ pub struct Watched {
 pub type Displacement = [[f64; 2]; 2];
 
 impl LossCone<'_> {
-    /// The stars of a bin, of these masses, before the step.
-    pub fn watch(&self, masses: &[f64]) -> Watched {
+    /// The stars of a bin, of these labels and masses, before the step.
+    pub fn watch(&self, labels: &[u64], masses: &[f64]) -> Watched {
         let mut reach = [0.0; BIN];
-        for (reach, mass) in reach.iter_mut().zip(masses) {
-            *reach = self.hole.reach(self.mass, *mass, self.mean_mass);
+        for ((reach, label), mass) in reach.iter_mut().zip(labels).zip(masses) {
+            *reach = match &self.units {
+                Some(units) if self.remnants.binary_search(label).is_ok() => {
+                    self.hole.reach_of_remnant(units, self.mass, *mass)
+                }
+                _ => self.hole.reach(self.mass, *mass, self.mean_mass),
+            };
         }
         Watched {
             reach,
@@ -104,14 +110,19 @@ impl LossCone<'_> {
         stream: &mut Stream,
     ) {
         let reach = watched.reach[place];
-        if watched.taken[place] || reach == 0.0 || star.energy >= 0.0 {
-            return;
-        }
-        let edge = self.edge(star, reach);
-        if edge == 0.0 || cannot_enter(displacement, edge) {
+        if watched.taken[place] || reach == 0.0 {
             return;
         }
         let passage = &mut watched.passage[place];
+        let edge = match star.energy < 0.0 {
+            true => self.edge(star, reach),
+            false => 0.0,
+        };
+        if edge == 0.0 || cannot_enter(displacement, edge) {
+            // Unknown periods pass: where on its orbit the star is then is drawn anew.
+            *passage = f64::NAN;
+            return;
+        }
         if passage.is_nan() {
             *passage = stream.uniform();
         }
@@ -184,26 +195,81 @@ pub fn is_taken(
     false
 }
 
-/// Time from pericentre to pericentre of a bound star, of a circular orbit once around. The points of the integral of
-/// dr / v_r are those of Gauss and Chebyshev.
+/// Time from pericentre to pericentre of a bound star, of a circular orbit once around.
 pub fn radial_period(potential: &Potential, radii: &[f64], star: &Star) -> f64 {
     let mut orbits = [Orbit::of(*star, 0)];
     find_apsides(potential, &mut orbits);
-    let [near, far] = &orbits[0].ends;
-    let (middle, half) = (0.5 * (near.r + far.r), 0.5 * (far.r - near.r));
-    if half <= CIRCLE * middle {
-        return std::f64::consts::TAU * middle * middle / star.momentum;
-    }
-    let mut sum = 0.0;
-    for k in 0..POINTS {
-        let angle = std::f64::consts::PI * (k as f64 + 0.5) / POINTS as f64;
-        let (sin, cos) = angle.sin_cos();
-        let r = middle + half * cos;
-        let index = potential.star_inside(radii, r).clamp(near.index, far.index);
-        let square = star.q(&star.felt(potential, index), 1.0 / r);
-        if square > 0.0 {
-            sum += half * sin / square.sqrt();
+    let [period, _] = integrals(potential, radii, &orbits[0]);
+    period
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::black_hole::Law;
+
+    fn cone<'a>(potential: &'a Potential, radii: &'a [f64], law: Law) -> LossCone<'a> {
+        LossCone {
+            hole: BlackHole {
+                mass: 1.0,
+                law,
+                radius: 1e-3,
+                accreted: 1.0,
+            },
+            mass: 1.0,
+            mean_mass: 1e-3,
+            remnants: &[3, 8],
+            units: Some(Units {
+                mass: 1000.0,
+                length: 0.1,
+            }),
+            dt: 1.0,
+            radii,
+            potential,
         }
     }
-    std::f64::consts::TAU / POINTS as f64 * sum
+
+    /// While a star is far from the cone nobody counts its periods: then its next passage is drawn anew.
+    #[test]
+    fn a_passage_is_forgotten_far_from_the_cone() {
+        let radii: Vec<f64> = (1..100).map(|k| 0.01 * f64::from(k)).collect();
+        let mut potential = Potential::around(1.0);
+        potential.update(&vec![0.0; radii.len()], &radii);
+        let cone = cone(&potential, &radii, Law::Capture);
+        let mut watched = cone.watch(&[1], &[1e-3]);
+        let star = Star::new(&potential, 50, 0.0, [0.1, 0.5]);
+        let edge = cone.edge(&star, 1e-3);
+        let mut stream = Stream::of_seed(1);
+        let near = [[1.5 * edge, 0.0], [1.5 * edge, 0.5 * edge]];
+        cone.pass(&mut watched, 0, &star, &near, 1e-6, &mut stream);
+        assert!((0.0..1.0).contains(&watched.passage[0]), "{watched:?}");
+        let far = [[100.0 * edge, 0.0], [100.0 * edge, edge]];
+        cone.pass(&mut watched, 0, &star, &far, 0.5, &mut stream);
+        assert!(watched.passage[0].is_nan(), "{watched:?}");
+        assert!(!watched.taken[0]);
+    }
+
+    /// The tide disrupts stars of the main sequence, and white dwarfs much nearer; a neutron star falls in as a whole.
+    #[test]
+    fn remnants_come_nearer_than_stars() {
+        let (potential, radii) = (Potential::around(1.0), []);
+        let reach = |law, label: u64, mass: f64| {
+            let cone = cone(&potential, &radii, law);
+            cone.watch(&[label], &[mass]).reach[0]
+        };
+        let star = reach(Law::Disruption, 1, 1e-3);
+        assert!((star / 1e-2 - 1.0).abs() < 1e-12, "{star}");
+        // 0.6 solar masses: 0.01278 solar radii; a parsec has 4.435e7.
+        let dwarf = reach(Law::Disruption, 3, 0.6e-3);
+        let expected = 0.01278 * (1000.0_f64 / 0.6).cbrt() / 4.435e7 / 0.1;
+        assert!((dwarf / expected - 1.0).abs() < 0.01, "{dwarf} {expected}");
+        // 8 G M / c^2 of 1000 solar masses is 11813 km.
+        let neutron_star = reach(Law::Disruption, 8, 1.4e-3);
+        let expected = 11_813.0 / 3.0857e13 / 0.1;
+        assert!(
+            (neutron_star / expected - 1.0).abs() < 1e-3,
+            "{neutron_star} {expected}"
+        );
+        assert_eq!(reach(Law::Capture, 3, 0.6e-3), 1e-3);
+    }
 }

@@ -1,6 +1,8 @@
 //! Phase 5, new orbits. The pericentre and apocentre follow from the energy E and the angular momentum J of a star
 //! (equation 12). The star then gets a new position on the orbit.
 
+use std::ops::Range;
+
 use crate::bisection::{STARS_TOGETHER, Search, bisect_coarsely};
 use crate::partition::BIN;
 use crate::position::{self, Orbit};
@@ -167,28 +169,42 @@ pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     let mut orbits = [Orbit::default(); STARS_TOGETHER];
     for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
         let end = (begin + STARS_TOGETHER).min(group.r.len());
-        let mut bound = 0;
-        for k in begin..end {
-            if let Some(star) = depart(potential, group, k) {
-                orbits[bound] = Orbit::of(star, k / BIN);
-                bound += 1;
-            }
-        }
-        let orbits = &mut orbits[..bound];
+        let orbits = departing(potential, group, begin..end, &mut orbits);
         find_apsides(potential, orbits);
         position::sample(potential, radii, orbits, group.streams);
         group.told[begin / BIN..end.div_ceil(BIN)].fill(0.0);
         for orbit in orbits {
             group.told[orbit.bin] += f64::from(orbit.exceeded);
-            // On a circle the star stays where it is.
-            if let Some(place) = orbit.place {
-                let k = orbit.star.index - group.first - 1;
-                group.r[k] = place.r;
-                group.vr[k] = place.vr;
-                group.vt[k] = orbit.star.momentum / place.r;
-                group.climb[k] = place.phi - orbit.star.phi;
-            }
+            put(group, orbit);
         }
+    }
+}
+
+/// The orbits, without their ends, of the bound stars in some places of a group; the other stars leave. At most [`STARS_TOGETHER`].
+pub fn departing<'a>(
+    potential: &Potential,
+    group: &mut Share<'_>,
+    places: Range<usize>,
+    orbits: &'a mut [Orbit; STARS_TOGETHER],
+) -> &'a mut [Orbit] {
+    let mut bound = 0;
+    for k in places {
+        if let Some(star) = depart(potential, group, k) {
+            orbits[bound] = Orbit::of(star, k / BIN);
+            bound += 1;
+        }
+    }
+    &mut orbits[..bound]
+}
+
+/// Puts a star of a group in its new place. On a circle it stays where it is.
+pub fn put(group: &mut Share<'_>, orbit: &Orbit) {
+    if let Some(place) = orbit.place {
+        let k = orbit.star.index - group.first - 1;
+        group.r[k] = place.r;
+        group.vr[k] = place.vr;
+        group.vt[k] = orbit.star.momentum / place.r;
+        group.climb[k] = place.phi - orbit.star.phi;
     }
 }
 

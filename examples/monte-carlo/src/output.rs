@@ -266,13 +266,16 @@ impl Summary {
         }
         if let Some(hole) = self.settings.black_hole {
             let (mass, influence) = (last.black_hole_mass, last.influence_radius);
+            let influence = match influence.is_finite() {
+                true => format!("to {}", self.length(influence)),
+                false => "beyond all stars".to_owned(),
+            };
             table.row(
                 "black hole",
                 format!(
-                    "mass {}, {} at the start; influence to {}",
+                    "mass {}, {} at the start; influence {influence}",
                     self.mass(mass),
-                    self.mass(hole.mass),
-                    self.length(influence)
+                    self.mass(hole.mass)
                 ),
             );
             table.row(

@@ -159,7 +159,7 @@ fn deflect(encounters: &Encounters<'_>, group: &mut Share<'_>, own: Range<usize>
     let order = &mut order[..count];
     let mut watched = encounters
         .cone
-        .map(|cone| cone.watch(&group.m[own.clone()]));
+        .map(|cone| cone.watch(&group.id[own.clone()], &group.m[own.clone()]));
     let stream = &mut group.streams[own.start / BIN];
     let rounds = number.of_pair(heaviest[0] + heaviest[1]);
     // The single round of a thin bin has radial neighbours meet.

@@ -33,6 +33,9 @@ use crate::stars::Stars;
 /// Memory of a run for each star, by all ranks together.
 const BYTES: u64 = 145;
 
+/// More of it where a step may dissolve the cluster: the stars as they were before.
+const KEPT: u64 = 57;
+
 /// Interval of the records where no option says otherwise, in initial half-mass relaxation times.
 const EVERY: f64 = 0.05;
 
@@ -45,7 +48,7 @@ pub enum Ending {
     Steps,
     /// The core has collapsed.
     Collapse,
-    /// The tidal field or the black hole would leave too few stars.
+    /// The next step would leave too few stars.
     Dissolution,
     /// A signal.
     Signal,
@@ -126,7 +129,11 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
     if files.input.is_none() {
         let n = options.start.n.unwrap_or(model::DEFAULT_N);
-        check_memory(n, BYTES).map_err(Error::Refused)?;
+        let kept = options.tidal_boundary.is_some()
+            || options.stellar_evolution.is_some()
+            || options.hole.black_hole_mass.is_some();
+        let bytes = BYTES + if kept { KEPT } else { 0 };
+        check_memory(n, bytes).map_err(Error::Refused)?;
     }
     let mut run = begin(Counted::new(world), options, snapshot)?;
     made_on_first(&run.cluster.world, || run.check_replaced(files))?.map_err(Error::Refused)?;

@@ -1,6 +1,7 @@
 //! The sums over particles at rest, for GRAPE-5. As for moving particles, they are computed leaf by leaf, but without
 //! labels, jerks and neighbours. For most leaves one comparison proves that single precision suffices.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::attraction::{self, Lanes, LeafPass};
@@ -77,7 +78,8 @@ struct Ahead<S: Simd> {
     of: Range<usize>,
     /// The kind of their pass.
     kind: LeafPass,
-    lanes: [Lanes<S>; TOGETHER],
+    /// Those of `of` were written.
+    lanes: [MaybeUninit<Lanes<S>>; TOGETHER],
 }
 
 /// Whose masses were taken out of the present leaf.
@@ -139,7 +141,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         let mut ahead = Ahead {
             of: 0..0,
             kind: LeafPass::default(),
-            lanes: [Lanes::none(self.s); TOGETHER],
+            lanes: [MaybeUninit::uninit(); TOGETHER],
         };
         let mut walk = Walk::new(length);
         for &position in &self.pages[task.pages.clone()] {
@@ -246,8 +248,9 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             let kind = self.ahead.kind;
             let sources = self.sources_of(kind);
             let BlockContext { s, correction, .. } = *self.shared;
-            let (sums, least) =
-                self.ahead.lanes[k - self.ahead.of.start].over_lanes(s, kind, correction);
+            // SAFETY: `k` is one of `of`, whose lanes were written.
+            let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init() };
+            let (sums, least) = lanes.over_lanes(s, kind, correction);
             let sound = match self.is_quickly_proved(&sums, target) {
                 true => true,
                 false => {
@@ -284,7 +287,11 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             least: !self.bounds.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
-        let end = self.particles.len().min(k + TOGETHER);
+        // The first i-particle of a leaf shows whether distances are needed.
+        let end = match k {
+            0 => 1,
+            _ => self.particles.len().min(k + TOGETHER),
+        };
         let mut apart = end;
         if let Some(places) = self.places
             && !self.hashes.is_empty()
@@ -328,7 +335,8 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         for (n, k) in self.ahead.of.clone().enumerate() {
             let target = &self.targets[k].target;
             let (s, sources, range) = (self.shared.s, self.sources_of(kind), self.range.clone());
-            self.ahead.lanes[n] = attraction::leaf::<S, SPLIT>(s, kind, sources, target, range);
+            let lanes = attraction::leaf::<S, SPLIT>(s, kind, sources, target, range);
+            self.ahead.lanes[n].write(lanes);
         }
     }
 

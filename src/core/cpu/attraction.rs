@@ -56,15 +56,6 @@ pub struct Lanes<S: Simd> {
 }
 
 impl<S: Simd> Lanes<S> {
-    /// No pairs.
-    #[inline(always)]
-    pub fn none(s: S) -> Self {
-        Self {
-            sums: [s.splat(S::T::default()); 4],
-            least: s.splat(S::T::MAX),
-        }
-    }
-
     /// The sums over all lanes, and the smallest softened r^2 if it was wanted, in the tile's units. `correction` is what
     /// [`Correction`] returns.
     #[inline(always)]

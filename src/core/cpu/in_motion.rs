@@ -1,5 +1,6 @@
 //! The sums over particles that move: acceleration, potential and jerk, without the i-particle itself.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::division::Task;
@@ -52,7 +53,8 @@ struct Ahead<S: Simd> {
     of: Range<usize>,
     /// Whether their smallest distances were wanted.
     nearest: bool,
-    lanes: [LeafLanes<S>; leaves::TOGETHER],
+    /// Those of `of` were written.
+    lanes: [MaybeUninit<LeafLanes<S>>; leaves::TOGETHER],
 }
 
 /// The leaf that is being summed.
@@ -92,7 +94,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         let mut ahead = Ahead {
             of: 0..0,
             nearest: false,
-            lanes: [LeafLanes::none(self.s); leaves::TOGETHER],
+            lanes: [MaybeUninit::uninit(); leaves::TOGETHER],
         };
         let mut walk = Walk::new(length);
         for &position in &self.pages[task.pages.clone()] {
@@ -178,7 +180,8 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         let target = &self.targets[k].target;
         let jerk = self.has_jerk(target);
         let nearest = self.ahead.nearest;
-        let lanes = &self.ahead.lanes[k - self.ahead.of.start];
+        // SAFETY: `k` is one of `of`, whose lanes were written.
+        let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init() };
         let (sums, least) = lanes.over_lanes(self.shared.s, nearest);
         let resolution = &target.resolution;
         let holds = resolution.holds(&sums, &self.bounds, jerk);
@@ -211,8 +214,8 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
     fn look_ahead(&mut self, k: usize) {
         let shared = self.shared;
         let nearest = shared.nearest || !self.bounds.one_sign || self.leaf.unproved * 4 > k;
-        // The distances are those of one i-particle.
-        let count = match nearest {
+        // The distances are those of one i-particle. The first i-particle of a leaf shows whether they are needed.
+        let count = match nearest || k == 0 {
             true => 1,
             false => leaves::TOGETHER.min(self.particles.len() - k),
         };
@@ -226,7 +229,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
                 mask: self.leaf.holes || self.labels.may_hold(target.label),
                 nearest,
             };
-            self.ahead.lanes[n] = kernel::leaf::<S, SPLIT>(
+            self.ahead.lanes[n].write(kernel::leaf::<S, SPLIT>(
                 shared.s,
                 variant,
                 self.sources,
@@ -234,7 +237,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
                 self.leaf.range.clone(),
                 self.distances,
                 self.halfway.as_deref_mut(),
-            );
+            ));
         }
     }
 

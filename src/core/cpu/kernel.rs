@@ -58,8 +58,8 @@ pub struct Variant {
     pub reduced: bool,
 }
 
-/// Returns the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the smallest
-/// softened r^2 if it is wanted: [`LeafLanes::over_lanes`] joins the lanes. In that case `distances` receives the softened r^2 of every slot, or the greatest
+/// Returns, lane by lane, the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the
+/// smallest softened r^2 if it is wanted. In that case `distances` receives the softened r^2 of every slot, or the greatest
 /// number for slots that are left out. `halfway` is scratch memory that speeds up instruction sets with few
 /// registers; the bits are the same without it.
 ///

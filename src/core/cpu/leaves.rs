@@ -13,7 +13,7 @@ const VECTORS: usize = 32;
 
 /// I-particles whose pairs with a leaf are computed before the lanes of their sums are joined. Joining takes some 50
 /// instructions that wait for each other. Done at once, they would keep the next i-particle's pairs out of the
-/// processor's schedulers: 6 to 7 % of the time with AVX-512.
+/// processor's schedulers (`benches/results/pair-loops.md` has what this costs).
 pub const TOGETHER: usize = 8;
 
 /// The slots of a leaf.

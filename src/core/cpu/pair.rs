@@ -238,15 +238,6 @@ pub struct LeafLanes<S: Simd> {
 }
 
 impl<S: Simd> LeafLanes<S> {
-    /// No pairs.
-    #[inline(always)]
-    pub fn none(s: S) -> Self {
-        Self {
-            sums: LaneSums::none(s),
-            least: s.splat(S::T::MAX),
-        }
-    }
-
     /// The sums over all lanes, and the smallest softened r^2 if it was wanted.
     #[inline(always)]
     pub fn over_lanes(&self, s: S, nearest: bool) -> (Sums, S::T) {

@@ -13,7 +13,7 @@ pub(super) const MYR: f64 = 0.977_792_221_68;
 pub(crate) const ASTRONOMICAL_UNIT: f64 = std::f64::consts::PI / 648_000.0;
 
 /// The radius of the Sun in pc: 6.957e8 m (IAU 2015), where an astronomical unit is 149597870700 m.
-pub(crate) const SOLAR_RADIUS: f64 = ASTRONOMICAL_UNIT * (6.957e8 / 149_597_870_700.0);
+pub const SOLAR_RADIUS: f64 = ASTRONOMICAL_UNIT * (6.957e8 / 149_597_870_700.0);
 
 /// Units in which G = 1, given by those of mass and length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use kirin_kit::communicator::{Communicator, sample_sort};
 
-use super::Cluster;
+use super::{Cluster, Past};
 use crate::error::Error;
 use crate::evolution::{Evolution, Tracks};
 use crate::partition::BIN;
@@ -107,6 +107,27 @@ impl<C: Communicator> Cluster<C> {
 
     fn is_alive(&self, id: u64) -> bool {
         self.past.remnants.binary_search(&id).is_err()
+    }
+
+    /// Labels of single remnants, and of binaries of two remnants, in order.
+    pub(super) fn compact(&self) -> Vec<u64> {
+        let Past {
+            remnants, binaries, ..
+        } = &self.past;
+        let mut members: Vec<u64> = binaries.iter().flat_map(|binary| binary.ids).collect();
+        members.sort_unstable();
+        let singles = remnants
+            .iter()
+            .filter(|id| members.binary_search(id).is_err());
+        let pairs = binaries
+            .iter()
+            .filter(|binary| !binary.ids.iter().any(|id| self.is_alive(*id)));
+        let mut all: Vec<u64> = singles
+            .copied()
+            .chain(pairs.map(|pair| pair.ids[0]))
+            .collect();
+        all.sort_unstable();
+        all
     }
 
     /// Mass that the star or the stars in a place lose if all above the turn-off end.
@@ -226,6 +247,15 @@ mod tests {
         let gained = cluster.released();
         let ended = cluster.past.remnants.clone();
         assert!(ended.len() > 5, "{}", ended.len());
+        let is_compact = |id: u64| match before.iter().find(|binary| binary.ids[0] == id) {
+            Some(binary) => binary.ids.iter().all(|id| ended.contains(id)),
+            None => ended.contains(&id),
+        };
+        let mut compact = cluster.stars.id.clone();
+        compact.retain(|id| is_compact(*id));
+        compact.sort_unstable();
+        assert_eq!(cluster.compact(), compact);
+        assert!(compact.len() < ended.len());
         let evolved = cluster.past.ledger.evolved;
         assert!(
             (evolved - (was - is + gained)).abs() < 1e-12,

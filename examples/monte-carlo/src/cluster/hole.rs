@@ -1,36 +1,41 @@
 //! The black hole in a step, and how it comes into a new cluster.
 
 use kirin_kit::communicator::{Communicator, Operation};
+use rayon::prelude::*;
 
 use super::{Cluster, FEWEST};
 use crate::binaries::binding;
 use crate::error::Error;
+use crate::growth;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
-use crate::stars::Stars;
 
 /// Steps in which the hole of a new cluster grows, each by the same factor, and the part of its mass with which it begins.
 const STEPS: i32 = 200;
 const SEED: f64 = 1e-4;
 
-/// Part of its mass by which the hole grows in a step at most, roughly. A hole of the mass of a few stars may grow by some stars.
-const LARGEST_GROWTH: f64 = 0.1;
-const FEWEST_TAKEN: f64 = 20.0;
+/// Part of its mass by which the hole grows in a step at most, roughly. A hole of the mass of a few stars may grow by two stars.
+const LARGEST_GROWTH: f64 = 0.02;
+const FEWEST_TAKEN: f64 = 100.0;
+
+/// Length of the first step, in parts of the usual one.
+const FIRST_STEP: f64 = 0.1;
 
 impl<C: Communicator> Cluster<C> {
-    /// The step, shortened such that the hole grows by a tenth at most if it takes as much in a unit of time as in the steps before.
+    /// The step, shortened such that the hole grows by a fiftieth at most if it takes as much in a unit of time as in the steps before.
     pub(super) fn feeding_step(&self, step: f64) -> f64 {
         match self.past.feeding {
             None => step,
-            Some(feeding) => {
-                let mass = self.past.hole_mass.max(FEWEST_TAKEN * self.mean_mass());
-                step.min(LARGEST_GROWTH * mass / feeding)
-            }
+            Some(feeding) => step.min(self.largest_growth() / feeding),
         }
     }
 
-    /// Notes the labels of the stars of this rank that the loss cone has removed. If fewer than [`FEWEST`] would be left, everybody stays,
-    /// and the answer is `false`.
+    /// Mass that the hole gains in a step at most.
+    fn largest_growth(&self) -> f64 {
+        LARGEST_GROWTH * self.past.hole_mass.max(FEWEST_TAKEN * self.mean_mass())
+    }
+
+    /// Notes the labels of the stars of this rank that the loss cone has removed. The answer is `false` if fewer than [`FEWEST`] are left.
     pub(super) fn note_taken(&mut self) -> Result<bool, Error> {
         self.taken.clear();
         if self.past.feeding.is_none() {
@@ -45,18 +50,7 @@ impl<C: Communicator> Cluster<C> {
         if self.world.size() > 1 {
             self.world.all_reduce(Operation::Sum, &mut count)?;
         }
-        let stays = self.n() - count[0] as usize >= FEWEST;
-        if !stays {
-            self.bring_back();
-        }
-        Ok(stays)
-    }
-
-    /// Brings back the stars that have left in this step.
-    pub(super) fn bring_back(&mut self) {
-        let Stars { r, start, .. } = &mut self.stars;
-        let gone = r.iter_mut().zip(start).filter(|(r, _)| r.is_infinite());
-        gone.for_each(|(r, start)| *r = *start);
+        Ok(self.n() - count[0] as usize >= FEWEST)
     }
 
     /// The hole grows by stars of this mass, which it has taken in the time `dt`. Nobody moves, so each star's energy changes by -(growth) m / r, and the ledger has the sum.
@@ -80,8 +74,18 @@ impl<C: Communicator> Cluster<C> {
         self.update_potential();
     }
 
+    /// Moves the stars after the hole has grown slowly by the mass `growth`.
+    fn move_in_growth(&mut self, growth: f64) {
+        let first = self.first();
+        self.told.resize(self.streams.len(), 0.0);
+        let (potential, radii) = (&self.potential, &self.radii);
+        self.stars
+            .groups(first, &mut self.streams, &mut self.told)
+            .for_each(|mut group| growth::of_group(potential, radii, growth, &mut group));
+    }
+
     /// Lets the hole of the settings grow in a cluster that has not begun. The stars keep their angular momenta. Their energies change in each
-    /// step by the change of the potential where they are, on average as in slow growth. So the cluster is in
+    /// step by the mean change of the hole's potential over their orbits, as in slow growth; the potential of the stars changes at a random phase. So the cluster is in
     /// equilibrium with its hole afterwards, and the density rises towards it (Young 1980). Stars have no encounters in the
     /// meantime, and no time passes. Without a hole nothing happens.
     ///
@@ -92,16 +96,24 @@ impl<C: Communicator> Cluster<C> {
         let Some(hole) = self.settings.black_hole else {
             return Ok(());
         };
+        let mass = self.potential.mass();
+        hole.validate_among(mass, -0.5 * mass * mass / self.now.potential)?;
+        self.past.mean_mass0 = self.mean_mass();
         let factor = SEED.powf(1.0 / f64::from(STEPS));
         for step in 1..=STEPS {
+            let before = self.past.hole_mass;
             self.set_hole_mass(hole.mass * factor.powi(STEPS - step));
-            self.move_stars();
-            self.settle(f64::INFINITY)?;
+            self.move_in_growth(self.past.hole_mass - before);
+            if !self.settle()? {
+                return Err(self.too_few());
+            }
+            // No energy correction: it changes both components of the velocity, and the angular momentum is to stay.
+            self.note_leaving(f64::INFINITY)?;
         }
         self.diagnose()?;
         if hole.radius > 0.0 {
-            // Nobody knows yet how many stars are in the loss cone: the first step is a tenth of the usual one.
-            self.past.feeding = Some(hole.mass / self.time_step()?);
+            // Nobody knows yet how many stars are in the loss cone.
+            self.past.feeding = Some(self.largest_growth() / (FIRST_STEP * self.time_step()?));
         }
         self.past.ledger = Ledger {
             primordial: binding(&self.past.binaries),
@@ -112,11 +124,55 @@ impl<C: Communicator> Cluster<C> {
         Ok(())
     }
 
-    /// Radius within which the mass of the stars is that of the hole; 0 without a hole.
+    /// Radius within which the mass of the stars is that of the hole; 0 without a hole, and infinite if all stars have less mass.
     pub fn influence_radius(&self) -> f64 {
         match self.past.hole_mass {
             0.0 => 0.0,
+            mass if mass > self.potential.mass() => f64::INFINITY,
             mass => self.radii[self.potential.reaching(mass)],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kirin_kit::command::Start;
+    use kirin_kit::communicator::{Counted, threads};
+    use kirin_kit::models::BinaryOptions;
+
+    use super::*;
+    use crate::black_hole::{BlackHole, Law};
+    use crate::model;
+    use crate::random::streams;
+    use crate::settings::Settings;
+
+    /// However light the hole is, the first step is a tenth of the usual one.
+    #[test]
+    fn the_first_step_is_short() {
+        for mass in [1e-3, 0.02, 0.5] {
+            let settings = Settings {
+                black_hole: Some(BlackHole {
+                    mass,
+                    law: Law::Capture,
+                    radius: 1e-3,
+                    accreted: 1.0,
+                }),
+                ..Settings::default()
+            };
+            let start = Start {
+                n: Some(200),
+                ..Start::default()
+            };
+            let world = threads::run(1, Ok::<_, Error>).unwrap().remove(0);
+            let stars = model::draw(&world, &start, &BinaryOptions::default()).unwrap();
+            let all = streams(1, 10);
+            let mut cluster =
+                Cluster::new(Counted::new(world), settings, stars, &all, None).unwrap();
+            cluster.to_standard_units().unwrap();
+            cluster.grow_hole().unwrap();
+            let step = cluster.time_step().unwrap();
+            let part = cluster.feeding_step(step) / step;
+            assert!((part / FIRST_STEP - 1.0).abs() < 1e-12, "{mass}: {part}");
         }
     }
 }

@@ -79,15 +79,21 @@ impl<C: Communicator> Cluster<C> {
         Ok(step)
     }
 
-    /// Phase 3. If the black hole would leave fewer than [`FEWEST`] stars, it takes none, and the answer is `false`.
+    /// Phase 3. The answer is `false` if the black hole leaves fewer than [`FEWEST`] stars.
     pub(super) fn relax(&mut self, dt: f64) -> Result<bool, Error> {
         let first = self.first();
         let mean_mass = self.mean_mass();
         let hole = self.settings.black_hole.filter(|hole| hole.radius > 0.0);
+        let remnants = match self.settings.evolution.and(hole) {
+            Some(_) => self.compact(),
+            None => Vec::new(),
+        };
         let cone = hole.map(|hole| LossCone {
             hole,
             mass: self.past.hole_mass,
-            mean_mass,
+            mean_mass: self.past.mean_mass0,
+            remnants: &remnants,
+            units: self.settings.evolution.map(|evolution| evolution.units()),
             dt,
             radii: &self.radii,
             potential: &self.potential,
@@ -114,7 +120,7 @@ impl<C: Communicator> Cluster<C> {
     }
 
     /// Takes out the stars beyond the tidal boundary. The boundary shrinks with the mass that leaves, so this is repeated until
-    /// nobody leaves (Joshi et al. 2000). If fewer than [`FEWEST`] would be left, everybody stays, and the answer is `false`.
+    /// nobody leaves (Joshi et al. 2000). Stops, and the answer is `false`, if fewer than [`FEWEST`] are left.
     pub(super) fn strip(&mut self) -> Result<bool, Error> {
         let Some(tide) = self.settings.tide else {
             return Ok(true);
@@ -144,7 +150,6 @@ impl<C: Communicator> Cluster<C> {
             self.world.all_reduce(Operation::Sum, &mut left)?;
             n = left[0] as usize;
             if n < FEWEST {
-                self.bring_back();
                 return Ok(false);
             }
         }
@@ -164,7 +169,7 @@ impl<C: Communicator> Cluster<C> {
         });
     }
 
-    /// Energy correction, of those who have left too; the black hole grows by those it has taken in the time `dt`.
+    /// Energy correction; the ledger takes over the stars that have left in the time `dt`.
     pub(super) fn correct(&mut self, dt: f64) -> Result<(), Error> {
         let began = Instant::now();
         let first = self.first();
@@ -174,6 +179,16 @@ impl<C: Communicator> Cluster<C> {
             .groups(first, &mut self.streams, &mut self.told)
             .for_each(|mut group| correction::of_group(potential, radii, &mut group));
         let debt = self.total_told()?;
+        self.note_leaving(dt)?;
+        self.profile.0[Phase::Correction as usize] += began.elapsed().as_secs_f64();
+        if debt > 0.0 {
+            self.share(debt)?;
+        }
+        Ok(())
+    }
+
+    /// The ledger takes over the stars that have left, and the black hole grows by those it has taken in the time `dt`.
+    pub(super) fn note_leaving(&mut self, dt: f64) -> Result<(), Error> {
         let escaped = Escaper::gather(&self.world, &mut self.escapers)?;
         self.forget_binaries(&escaped);
         let taken: f64 = escaped.iter().map(Escaper::mass_taken).sum();
@@ -183,10 +198,6 @@ impl<C: Communicator> Cluster<C> {
                 .escape(&escaper, &self.potential, &self.radii);
         }
         self.feed_hole(taken, dt);
-        self.profile.0[Phase::Correction as usize] += began.elapsed().as_secs_f64();
-        if debt > 0.0 {
-            self.share(debt)?;
-        }
         Ok(())
     }
 

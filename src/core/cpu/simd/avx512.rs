@@ -121,7 +121,8 @@ impl Simd for Avx512<f32> {
         if !FINE {
             return self.mul(y, self.fnma(x, self.mul(y, y), self.splat(3.0)));
         }
-        // The Newton step; half of y by its exponent, on units that no multiplication takes. y is no subnormal number.
+        // The Newton step; half of y by its exponent, on units that no multiplication takes. Exact: y is no subnormal
+        // number, since r^2 is finite. (Where it is not, the sum is NaN, as the product's.)
         let half = simd!(_mm512_castsi512_ps(_mm512_sub_epi32(
             _mm512_castps_si512(y),
             _mm512_set1_epi32(1 << 23)

@@ -70,14 +70,6 @@ impl Columns {
         &mut self.values
     }
 
-    /// The columns of masses and positions, to be changed.
-    #[inline(always)]
-    pub fn mass_and_position(&mut self) -> [&mut PageArray<f64>; 4] {
-        const { assert!(MASS == 0 && X == 2) };
-        let [mass, _, x, y, z, ..] = &mut *self.values;
-        [mass, x, y, z]
-    }
-
     /// The row of a slot.
     fn row(&self, slot: usize, present: bool) -> Row {
         let mut row = Row::default();

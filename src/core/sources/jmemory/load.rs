@@ -1,8 +1,8 @@
 //! Stores many particles at once, from the arrays of a client: all particles, those of a range of addresses, or those at
 //! listed addresses.
 //!
-//! A load goes through a page word by word, so that each column is written in the order of the memory; three words of a
-//! vector at a time where the client has them side by side. The label of a loaded particle is its address.
+//! A load goes through a page word by word, so that each column is written in the order of the memory. The label of a
+//! loaded particle is its address.
 
 use std::ops::Range;
 
@@ -14,9 +14,6 @@ use super::log::{HAS_MOTION, HAS_SNAP, HAS_TIME};
 use super::page::{Header, Page, PageArray};
 use super::row::{A1BY6, A2BY18, ABY2, MASS, TIME, V, X};
 use super::{JMemory, PAGE, SourceKind, check_address};
-
-/// The first words of vectors.
-const VECTORS: [usize; 5] = [X, V, ABY2, A1BY6, A2BY18];
 
 /// One word of each of some particles: the client's numbers, divided.
 #[derive(Clone, Copy, Debug)]
@@ -85,28 +82,18 @@ impl Given {
         first: usize,
     ) -> Written {
         let mut written = Written::default();
-        let columns = columns.all();
-        if let Some(mass) = self.words[MASS] {
-            // SAFETY: passed on.
-            let [_, changes] = unsafe { mass.fill(&mut columns[MASS][slots.clone()], first) };
-            written.mass_changes = changes != 0;
-        }
-        if let Some(time) = self.words[TIME] {
-            // SAFETY: passed on.
-            let [bits, _] = unsafe { time.fill(&mut columns[TIME][slots.clone()], first) };
-            written.note(TIME, bits);
-        }
-        for word in VECTORS {
-            let [Some(x), Some(y), Some(z)] = [0, 1, 2].map(|k| self.words[word + k]) else {
+        for (word, column) in columns.all().iter_mut().enumerate() {
+            let Some(numbers) = self.words[word] else {
                 continue;
             };
-            let [to_x, to_y, to_z, ..] = &mut columns[word..] else {
-                unreachable!("a vector has three columns");
-            };
-            let to = [to_x, to_y, to_z].map(|column| &mut column[slots.clone()]);
+            let to = &mut column[slots.clone()];
+            if word == MASS {
+                // SAFETY: passed on.
+                written.mass_changes = unsafe { numbers.differ(to, first) };
+            }
             // SAFETY: passed on.
-            let bits = unsafe { fill_vectors([x, y, z], to, first) };
-            written.note(word, bits);
+            let bits = unsafe { numbers.fill(to, first) };
+            written.flags |= if bits != 0 { flag(word) } else { 0 };
         }
         if let (Some(to), Some(eps2)) = (eps2, self.eps2) {
             for (k, to) in (first..).zip(&mut to[slots]) {
@@ -139,65 +126,45 @@ impl Word {
         }
     }
 
-    /// Writes the numbers of the particles from `first` on. Returns the bits of all of them, and those that have changed.
+    /// Whether one of the numbers of the particles from `first` on has other bits than these. The divisor is 1.
     ///
     /// # Safety
     ///
     /// The client has as many.
     #[inline(always)]
-    unsafe fn fill(self, to: &mut [f64], first: usize) -> [u64; 2] {
+    unsafe fn differ(self, from: &[f64], first: usize) -> bool {
+        let differences = self.from.by_step(|numbers| {
+            let differences = from.iter().enumerate().map(|(slot, number)| {
+                // SAFETY: passed on.
+                number.to_bits() ^ unsafe { numbers.bits(first + slot) }
+            });
+            differences.fold(0, |all, difference| all | difference)
+        });
+        differences != 0
+    }
+
+    /// Writes the numbers of the particles from `first` on. Returns the bits of all of them.
+    ///
+    /// # Safety
+    ///
+    /// The client has as many.
+    #[inline(always)]
+    unsafe fn fill(self, to: &mut [f64], first: usize) -> u64 {
         let bits = self.from.by_step(|numbers| {
-            let mut bits = [0; 2];
+            let mut bits = 0;
             for (slot, to) in to.iter_mut().enumerate() {
                 // SAFETY: passed on.
                 let number = unsafe { numbers.bits(first + slot) };
-                bits[0] |= number;
-                bits[1] |= number ^ to.to_bits();
                 *to = f64::from_bits(number);
+                bits |= number;
             }
             bits
         });
-        self.divide(to);
+        if self.divisor != 1.0 {
+            to.iter_mut().for_each(|to| *to /= self.divisor);
+        }
         bits
     }
-
-    /// Divides numbers that were written as the client has them.
-    fn divide(self, numbers: &mut [f64]) {
-        if self.divisor != 1.0 {
-            numbers.iter_mut().for_each(|to| *to /= self.divisor);
-        }
-    }
-}
-
-/// Writes vectors of the particles from `first` on to three columns of one length. Returns the bits of all numbers.
-///
-/// # Safety
-///
-/// The client has as many.
-#[inline(always)]
-unsafe fn fill_vectors(words: [Word; 3], to: [&mut [f64]; 3], first: usize) -> u64 {
-    let [x, y, z] = to;
-    let mut bits = 0;
-    match Strided::side_by_side(words.map(|word| word.from)) {
-        Some(vectors) => {
-            for (k, ((x, y), z)) in (first..).zip(x.iter_mut().zip(&mut *y).zip(&mut *z)) {
-                // SAFETY: passed on.
-                let numbers = unsafe { vectors.bits_of_three(k) };
-                [*x, *y, *z] = numbers.map(f64::from_bits);
-                bits |= numbers[0] | numbers[1] | numbers[2];
-            }
-            for (word, to) in words.into_iter().zip([x, y, z]) {
-                word.divide(to);
-            }
-        }
-        None => {
-            for (word, to) in words.into_iter().zip([x, y, z]) {
-                // SAFETY: passed on.
-                bits |= unsafe { word.fill(to, first)[0] };
-            }
-        }
-    }
-    bits
 }
 
 /// What is known of particles that were written to a page.
@@ -207,13 +174,6 @@ struct Written {
     mass_changes: bool,
     /// Those of all words that are not zero.
     flags: u8,
-}
-
-impl Written {
-    /// Notes the bits of a word of all particles.
-    fn note(&mut self, word: usize, bits: u64) {
-        self.flags |= if bits != 0 { flag(word) } else { 0 };
-    }
 }
 
 /// The flag of a word that is not zero.
@@ -249,7 +209,8 @@ impl JMemory {
     }
 
     /// Stores particles at rest without labels at `count` addresses from `address` on. What the client does not give stays.
-    /// The number for an address is at the address's place in the client's array.
+    /// The number for an address is at the address's place in the client's array. Nothing but masses, positions and
+    /// softening lengths is given.
     ///
     /// # Errors
     ///
@@ -348,7 +309,7 @@ impl Page {
     ///
     /// The client has numbers at the places from `first` on.
     unsafe fn fill(&mut self, first: usize, slots: Range<usize>, given: &Given) {
-        debug_assert!(self.is_at_rest());
+        debug_assert!(self.is_at_rest() && !given.moves());
         let Self { header, body, eps2 } = self;
         let particles = body.change(false);
         let Some(columns) = &mut particles.columns else {
