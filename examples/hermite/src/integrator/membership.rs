@@ -2,9 +2,10 @@
 //!
 //! Two stars become a pair if they are close and little perturbed ([`Pair::joins`]). A system and a star, or two
 //! systems, become one on two conditions: their centres would become a pair within wider limits, and the tide of one is
-//! felt within the other. Three stars become one system if two of them are close but perturbed too much for a pair, and
-//! the third fulfils these conditions. A system of more than two is divided where its two halves hardly feel each
-//! other's tide, or their centres would no longer be a pair.
+//! felt within the other. They also become one if their centres are bound on a hard orbit ([`Pair::joins_for_its_orbit`]),
+//! however weak their tides are. Three stars become one system if two of them are close but perturbed too much for a pair,
+//! and the third fulfils one of these conditions. A system of more than two is divided where its two halves hardly feel each
+//! other's tide, or their centres would no longer be a pair, unless they are on a hard orbit.
 
 use kirin_kit::Body;
 use kirin_kit::few_body::multiple::{self, Multiple};
@@ -50,7 +51,8 @@ impl Integrator<'_> {
         self.search2_of_orbits(i, limits)
     }
 
-    /// Square of the radius within which particle `i` looks for one on an orbit about it.
+    /// Square of the radius within which particle `i` looks for a star on an orbit about it. Two systems, which may become one
+    /// at a somewhat larger distance, do so when they come within this radius.
     fn search2_of_orbits(&self, i: usize, limits: &Limits) -> f64 {
         let mass = self.bodies[i].mass + self.regularized.heaviest;
         let radius = limits.radius_of(mass);

@@ -26,7 +26,7 @@ const STEP: f64 = 0.25;
 const ANGLE: f64 = 1e-3;
 
 /// Perturbation of an inner binary by others than the members: below the first number a mean motion may begin, above the
-/// second one it ends. The energy of the binary in their tide, which is not counted, is as large a part of its own.
+/// second one it ends. The binary's energy in their tide is not counted; it is about this fraction of its own energy.
 const OUTSIDE: [f64; 2] = [1e-7, 1e-6];
 
 /// Rounds in which the energy of an inner orbit in the tide is found.
@@ -61,7 +61,7 @@ pub(super) struct Nodes {
     system: System,
 }
 
-/// Two nodes.
+/// Two nodes that are neighbours along the chain.
 pub(super) struct Link<'a> {
     /// Position and velocity of the second from the first.
     pub place: Place,
@@ -69,21 +69,19 @@ pub(super) struct Link<'a> {
     pub mass: f64,
     /// The stars of each, as places in the list of members.
     pub stars: [&'a [usize]; 2],
-    /// Whether the two are neighbours along the chain.
-    pub is_neighbour: bool,
 }
 
 impl Members {
-    /// Moves members of these masses forwards by `dt`.
+    /// Moves members of these masses by `dt`.
     ///
     /// # Errors
     ///
     /// Two members are at one place.
     pub(super) fn advance(&mut self, masses: &[f64], dt: f64) -> Result<(), Error> {
-        debug_assert!(
-            dt >= 0.0 || self.inner.is_empty(),
-            "tides are summed forwards"
-        );
+        if dt < 0.0 && !self.inner.is_empty() {
+            // Tides are summed forwards only: backwards each revolution is followed.
+            *self = self.osculating(masses);
+        }
         let mut rest = dt;
         while rest > 0.0 && !self.inner.is_empty() {
             let mut nodes = Nodes::of(masses, self);
@@ -225,18 +223,13 @@ impl Nodes {
         Members { chain, inner }
     }
 
-    /// Any two nodes.
-    pub(super) fn links(&self) -> impl Iterator<Item = Link<'_>> {
-        let n = self.nodes.len();
-        let pairs = (0..n).flat_map(move |p| (p + 1..n).map(move |q| [p, q]));
-        pairs.map(|[p, q]| {
-            let both = [p, q].map(|k| &self.nodes[k]);
-            Link {
-                place: self.system.relative(p, q),
-                mass: both[0].mass + both[1].mass,
-                stars: both.map(|node| &node.stars[..]),
-                is_neighbour: q == p + 1,
-            }
+    /// Any two neighbours along the chain.
+    pub(super) fn neighbours(&self) -> impl Iterator<Item = Link<'_>> {
+        let neighbours = self.nodes.windows(2).enumerate();
+        neighbours.map(|(p, both)| Link {
+            place: self.system.relative(p, p + 1),
+            mass: both[0].mass + both[1].mass,
+            stars: [&both[0].stars, &both[1].stars],
         })
     }
 

@@ -144,6 +144,29 @@ fn a_tide_from_outside_ends_the_mean_motion() {
     }
 }
 
+/// A tide from outside ends the mean motion. The binary's two stars had one common tide until then, so a step of 30 periods
+/// follows. At its end there is no kick along the binary's orbit, since there was none at its beginning: the axis changes by
+/// the energy in the tides, 1e-6, and not by 1e-4. Later steps follow the orbit.
+#[test]
+fn no_kick_follows_the_end_of_the_mean_motion() {
+    let mut multiple = planned(&triple(0.006, [-0.3, 0.4, 0.7]));
+    assert_eq!(multiple.inner().len(), 1);
+    let period = std::f64::consts::TAU * (0.006_f64.powi(3) / 0.7).sqrt();
+    let tide = |x: Vec3| [2.0 * x[0], 0.0, 0.0];
+    for periods in [1e-3, 30.3] {
+        let dt = periods * period;
+        let places = multiple.predict(dt).unwrap();
+        let pulls: Vec<Pull> = places.iter().map(|(x, v)| (tide(*x), tide(*v))).collect();
+        multiple.advance(dt, &pulls).unwrap();
+        multiple.plan();
+        assert!(multiple.inner().is_empty());
+    }
+    let (x, v) = multiple.relative(0, 1);
+    let change = Orbit::of(&x, &v, 0.7).axis / 0.006 - 1.0;
+    assert!(change.abs() < 5e-6, "{change:e}");
+    assert!(multiple.longest_step(0.01) < 0.1 * period);
+}
+
 /// A tide that is too strong, or others outside that perturb the two: no mean motion.
 #[test]
 fn only_a_weak_tide_is_taken_in_the_mean() {

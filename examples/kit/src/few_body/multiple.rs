@@ -7,7 +7,8 @@
 //! The state is the vectors along a chain of neighbours: a binary at a pericentre of 1e-8 inside a system of size 0.1 would
 //! lose its energy if its stars were stored about the centre.
 //!
-//! A tight binary in a wide orbit around other members would make their motion dear: it moves in the mean ([`inner`]).
+//! A tight binary in a wide orbit around other members would make every step of these expensive: it moves in the mean
+//! (`inner.rs`).
 //! The other members and the stars of the cluster feel the two as one star.
 
 use std::cell::RefCell;
@@ -16,13 +17,16 @@ use super::chain::Chain;
 use super::hierarchy;
 use super::inner::{Members, Nodes};
 use super::kepler::Orbit;
-use super::pair::{Pull, longest_kick};
+use super::pair::{Pair, Pull};
 use super::system::{Error, System};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 
-/// Perturbation of two members below which the tide acts on their centre only.
+/// Perturbation of two parts below which the tide acts on their centre only.
 const FAINT: f64 = 1e-7;
+
+/// Periods of the closest two members in the longest step.
+const PERIODS: f64 = 4.0;
 
 /// Position and velocity of a member about the centre of mass.
 pub type Place = (Vec3, Vec3);
@@ -201,7 +205,7 @@ impl Multiple {
             (acc, *jerk)
         };
         let tides: Vec<Pull> = self.tides.iter().map(ahead).collect();
-        self.kick(&mut members.chain, &tides, dt, 1.0);
+        kick(&mut members.chain, &self.common(&tides), dt, 1.0);
         let mut places = members.chain.bodies(&self.masses);
         for both in members.inner {
             let masses = both.map(|k| self.masses[k]);
@@ -220,8 +224,9 @@ impl Multiple {
         let mut members = self.flown(dt)?;
         let mean = mean(&self.masses, pulls);
         let tide = |pull: &Pull| (sub(&pull.0, &mean.0), sub(&pull.1, &mean.1));
-        self.tides = pulls.iter().map(tide).collect();
-        self.kick(&mut members.chain, &self.tides, dt, 1.0);
+        let tides: Vec<Pull> = pulls.iter().map(tide).collect();
+        kick(&mut members.chain, &self.common(&tides), dt, 1.0);
+        self.tides = tides;
         if members.inner.is_empty() {
             members.chain.renew();
         }
@@ -238,7 +243,7 @@ impl Multiple {
             return Ok(members.clone());
         }
         let mut members = self.members.clone();
-        self.kick(&mut members.chain, &self.tides, dt, -1.0);
+        kick(&mut members.chain, &self.common(&self.tides), dt, -1.0);
         members.advance(&self.masses, dt)?;
         *self.flown.borrow_mut() = Some((dt, members.clone()));
         Ok(members)
@@ -257,42 +262,45 @@ impl Multiple {
         *self.flown.borrow_mut() = None;
     }
 
-    /// Kicks the members at one end of a step: -1 for its beginning, 1 for its end.
-    fn kick(&self, chain: &mut Chain, tides: &[Pull], dt: f64, end: f64) {
-        let (half, twelfth) = (dt / 2.0, end * dt * dt / 12.0);
-        let tides = self.without_weakest(tides);
-        for (k, both) in chain.order.windows(2).enumerate() {
-            let (from, to) = (&tides[both[0]], &tides[both[1]]);
-            let acc = sub(&to.0, &from.0);
-            add_scaled(&mut chain.x[k], twelfth, &acc);
-            add_scaled(&mut chain.v[k], half, &acc);
-            add_scaled(&mut chain.v[k], -twelfth, &sub(&to.1, &from.1));
+    /// The `tides` at an end of a step, with one common tide for the members of each part. The parts are those at the
+    /// beginning of the step, for which it was planned: what began without a kick ends without one.
+    fn common(&self, tides: &[Pull]) -> Vec<Pull> {
+        let mut common = tides.to_vec();
+        for Part { stars, .. } in self.parts() {
+            let own = |&k: &usize| (self.masses[k], tides[k]);
+            let (masses, own): (Vec<f64>, Vec<Pull>) = stars.iter().map(own).unzip();
+            let tide = mean(&masses, &own);
+            stars.iter().for_each(|&k| common[k] = tide);
         }
+        common
     }
 
-    /// The `tides`, with one common tide for the two members of each bound pair that the tide hardly perturbs. So steps
-    /// need not follow such a binary along its orbit.
-    fn without_weakest(&self, tides: &[Pull]) -> Vec<Pull> {
-        let mut changed = tides.to_vec();
-        for (i, j) in self.pairs() {
-            if self.is_hardly_perturbed(i, j) {
-                let both = [i, j];
-                let masses = both.map(|k| self.masses[k]);
-                let common = mean(&masses, &both.map(|k| changed[k]));
-                both.iter().for_each(|&k| changed[k] = common);
-            }
+    /// The members, joined to parts which the tide hardly perturbs. The closest are joined first, so a binary is one part
+    /// before its orbit about a third star is looked at. Kicks move the parts only, and steps follow the motion of these.
+    /// A kick between members whose orbit the steps do not follow would meet it at any phase, and change its energy by
+    /// much more than the tide does.
+    fn parts(&self) -> Vec<Part> {
+        let star = |(k, (x, v)): (usize, Place)| Part {
+            stars: vec![k],
+            centre: Body {
+                index: self.labels[k],
+                mass: self.masses[k],
+                x,
+                v,
+            },
+            tide: self.tides[k],
+        };
+        let places = self.members.chain.bodies(&self.masses).into_iter();
+        let mut parts: Vec<Part> = places.enumerate().map(star).collect();
+        loop {
+            let faint = pairs(&parts).filter(|(_, pair)| is_faint(pair));
+            let closest = faint.min_by(|(_, a), (_, b)| norm(&a.x).total_cmp(&norm(&b.x)));
+            let Some(([p, q], _)) = closest else {
+                return parts;
+            };
+            let other = parts.remove(q);
+            parts[p].join(other);
         }
-        changed
-    }
-
-    fn is_hardly_perturbed(&self, i: usize, j: usize) -> bool {
-        self.orbit(i, j).is_bound() && self.perturbation(i, j) < FAINT
-    }
-
-    /// The orbit of two members around each other.
-    fn orbit(&self, i: usize, j: usize) -> Orbit {
-        let (x, v) = self.relative(i, j);
-        Orbit::of(&x, &v, self.masses[i] + self.masses[j])
     }
 
     /// The tide between two members in parts of their attraction, at the greatest distance on their orbit.
@@ -303,37 +311,33 @@ impl Multiple {
 
     /// The greatest perturbation of two neighbours along the chain. Binaries that move in the mean count as one star.
     pub fn greatest_perturbation(&self) -> f64 {
-        let neighbours = self.links_of_nodes().filter(|link| link.is_neighbour);
-        let perturbations = neighbours.map(|link| perturbation(link.place, link.mass, &link.tide));
+        let nodes = Nodes::of(&self.masses, &self.members);
+        let perturbations = nodes.neighbours().map(|link| {
+            let [from, to] = link.stars.map(|stars| self.tides[stars[0]].0);
+            perturbation(link.place, link.mass, &sub(&to, &from))
+        });
         perturbations.fold(0.0, f64::max)
     }
 
     /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
     pub fn longest_step(&self, eta: f64) -> f64 {
-        let step = |link: LinkOfNodes| {
-            let LinkOfNodes {
-                place, mass, tide, ..
-            } = link;
-            match perturbation(place, mass, &tide) < FAINT {
-                true => f64::INFINITY,
-                false => longest_kick(&place.0, &place.1, &tide, mass, eta),
-            }
-        };
-        let steps = self.links_of_nodes().map(step);
+        let parts = self.parts();
+        let steps = pairs(&parts).map(|(_, pair)| pair.longest_step(eta));
         steps.fold(f64::INFINITY, f64::min)
     }
 
-    /// Any two stars or binaries that move in the mean.
-    fn links_of_nodes(&self) -> impl Iterator<Item = LinkOfNodes> {
+    /// Longest step after which a prediction costs no more than a step: a few periods of the tightest two that are followed
+    /// along their orbit. Each prediction integrates from the beginning of the step. Two that only pass each other do not
+    /// count: their step would be as short as their passage.
+    pub fn cheapest_step(&self) -> f64 {
         let nodes = Nodes::of(&self.masses, &self.members);
-        let tide = |stars: &[usize]| self.tides[stars[0]].0;
-        let links = nodes.links().map(|link| LinkOfNodes {
-            tide: sub(&tide(link.stars[1]), &tide(link.stars[0])),
-            place: link.place,
-            mass: link.mass,
-            is_neighbour: link.is_neighbour,
+        let orbits = nodes.neighbours().map(|link| {
+            let (x, v) = link.place;
+            Orbit::of(&x, &v, link.mass)
         });
-        links.collect::<Vec<_>>().into_iter()
+        let bound = orbits.filter(Orbit::is_bound);
+        let periods = bound.map(|orbit| orbit.period());
+        PERIODS * periods.fold(f64::INFINITY, f64::min)
     }
 
     /// The two parts that remain if the longest link of the members' minimum spanning tree is cut, as places in the
@@ -369,13 +373,55 @@ impl Multiple {
     }
 }
 
-/// Two nodes: position and velocity of the second from the first, the mass of both, the tide between them, and whether they
-/// are neighbours along the chain.
-struct LinkOfNodes {
-    place: Place,
-    mass: f64,
-    tide: Vec3,
-    is_neighbour: bool,
+/// Kicks the members along a chain at one end of a step: -1 for its beginning, 1 for its end.
+fn kick(chain: &mut Chain, tides: &[Pull], dt: f64, end: f64) {
+    let (half, twelfth) = (dt / 2.0, end * dt * dt / 12.0);
+    for (k, both) in chain.order.windows(2).enumerate() {
+        let (from, to) = (&tides[both[0]], &tides[both[1]]);
+        let acc = sub(&to.0, &from.0);
+        add_scaled(&mut chain.x[k], twelfth, &acc);
+        add_scaled(&mut chain.v[k], half, &acc);
+        add_scaled(&mut chain.v[k], -twelfth, &sub(&to.1, &from.1));
+    }
+}
+
+/// Members that feel the tide as one body: the mean of their tides.
+struct Part {
+    stars: Vec<usize>,
+    centre: Body,
+    tide: Pull,
+}
+
+impl Part {
+    fn join(&mut self, other: Self) {
+        let masses = [self.centre.mass, other.centre.mass];
+        self.tide = mean(&masses, &[self.tide, other.tide]);
+        self.centre = Pair::of(&self.centre, &other.centre).0;
+        self.stars.extend(other.stars);
+    }
+}
+
+/// Whether the tide hardly perturbs a pair, now and a part of a revolution later: a tide that squeezes one way and stretches
+/// another vanishes at some phases.
+fn is_faint(pair: &Pair) -> bool {
+    let time = (norm(&pair.x).powi(3) / pair.mass()).sqrt();
+    let mut later = *pair;
+    later.tide = [0.0; 3];
+    add_scaled(&mut later.tide, time, &pair.tide_rate);
+    pair.greatest_perturbation() < FAINT && later.greatest_perturbation() < FAINT
+}
+
+/// Any two of `parts`, by their places in the list, and the two as a pair with the tide between them.
+fn pairs(parts: &[Part]) -> impl Iterator<Item = ([usize; 2], Pair)> {
+    let n = parts.len();
+    let both = (0..n).flat_map(move |p| (p + 1..n).map(move |q| [p, q]));
+    both.map(|[p, q]| {
+        let (_, mut pair) = Pair::of(&parts[p].centre, &parts[q].centre);
+        let tides = [&parts[p].tide, &parts[q].tide];
+        pair.tide = sub(&tides[1].0, &tides[0].0);
+        pair.tide_rate = sub(&tides[1].1, &tides[0].1);
+        ([p, q], pair)
+    })
 }
 
 /// The `tide` between two bodies in parts of their attraction, at the greatest distance on their orbit.

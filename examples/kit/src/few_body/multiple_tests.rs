@@ -55,6 +55,69 @@ fn a_triple_is_followed_to_fourth_order() {
     }
 }
 
+/// A tide that perturbs a triple by 2e-8, over steps of 16 revolutions of its third star: it neither gains nor loses
+/// energy. Kicks at the ends of these steps would change it by 1e-5, since they meet the orbits at any phase.
+#[test]
+fn a_triple_in_a_faint_tide_keeps_its_energy_over_long_steps() {
+    let (_, mut multiple) = Multiple::of(&triple());
+    let before = multiple.energy();
+    let tide = |x: &Vec3| [1e-8 * x[0], -2e-8 * x[1], 1e-8 * x[2]];
+    for _ in 0..10 {
+        let dt = 100.0;
+        assert!(multiple.longest_step(0.01) > dt);
+        let places = multiple.predict(dt).unwrap();
+        let pulls: Vec<Pull> = places.iter().map(|(x, v)| (tide(x), tide(v))).collect();
+        multiple.advance(dt, &pulls).unwrap();
+        let error = (multiple.energy() / before - 1.0).abs();
+        assert!(error < 1e-9, "{error:e}");
+    }
+}
+
+/// A third star far from a binary feels a tide that the binary itself does not: steps follow its orbit about the binary, and
+/// not that of the binary.
+#[test]
+fn steps_follow_the_parts_that_the_tide_perturbs() {
+    let speed = (2.0_f64 / 1e-3).sqrt();
+    let stars = [
+        body(1, 1.0, [0.0; 3], [0.0, -0.5 * speed, 0.0]),
+        body(2, 1.0, [1e-3, 0.0, 0.0], [0.0, 0.5 * speed, 0.0]),
+        body(3, 1.0, [1.0, 0.0, 0.0], [0.0, 1.5, 0.0]),
+    ];
+    let (_, mut multiple) = Multiple::of(&stars);
+    let pulls: Vec<Pull> = multiple
+        .predict(0.0)
+        .unwrap()
+        .iter()
+        .map(|(x, v)| (x.map(|c| 1e-3 * c), v.map(|c| 1e-3 * c)))
+        .collect();
+    multiple.advance(0.0, &pulls).unwrap();
+    let step = multiple.longest_step(0.01);
+    assert!((0.01..1.0).contains(&step), "{step}");
+    let parts = multiple.parts();
+    let mut stars: Vec<Vec<usize>> = parts.into_iter().map(|part| part.stars).collect();
+    stars.iter_mut().for_each(|part| part.sort_unstable());
+    stars.sort_unstable();
+    assert_eq!(stars, [vec![0, 1], vec![2]]);
+}
+
+/// Without a tide, the step of a triple is four periods of its binary: a prediction integrates from the beginning of the step.
+#[test]
+fn a_step_has_few_periods_of_the_closest_two() {
+    let [a, b, _] = triple();
+    let (_, inner) = Pair::of(&a, &b);
+    let (_, triple) = Subsystem::of(&triple());
+    let periods = triple.longest_step(0.01) / inner.orbit().period();
+    assert!((periods - 4.0).abs() < 1e-12, "{periods}");
+    // Two stars that pass each other at 1e-9 need no step as short as that.
+    let passing = [
+        body(1, 1.0, [0.0; 3], [0.0; 3]),
+        body(2, 1.0, [1e-9, 0.0, 0.0], [0.0, 1e5, 0.0]),
+        body(3, 1.0, [1.0, 0.0, 0.0], [0.0; 3]),
+    ];
+    let (_, passing) = Subsystem::of(&passing);
+    assert!(passing.longest_step(0.01) > 1e-3);
+}
+
 /// Two stars at a pericentre of 1e-9, in a system of size 1 whose centre is far from the origin: their relative
 /// position and velocity keep all digits, and the energy is kept over a step.
 #[test]

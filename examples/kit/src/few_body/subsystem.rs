@@ -183,11 +183,12 @@ impl Subsystem {
         }
     }
 
-    /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
+    /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps, and over which a
+    /// prediction costs no more than a step.
     pub fn longest_step(&self, eta: f64) -> f64 {
         match self {
             Self::Pair(pair) => pair.longest_step(eta),
-            Self::Multiple(multiple) => multiple.longest_step(eta),
+            Self::Multiple(multiple) => multiple.longest_step(eta).min(multiple.cheapest_step()),
         }
     }
 
