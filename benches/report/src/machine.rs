@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::process::Command;
 
 /// The machine of a run.
 #[derive(Debug, serde::Serialize)]
@@ -132,10 +133,21 @@ pub fn command_line() -> Vec<String> {
 }
 
 /// The commit of the program, in words; `None` where it does not lie in kirin's source tree. If the program is older than
-/// the tree's last commit or checkout, or if sources were changed since, the words say so. A program that was carried to
+/// the tree's last commit or checkout (or the last time that git rewrote its list of them), or if sources were changed since, the
+/// words say so. A program that was carried to
 /// another machine has a file `commit` beside it.
 pub fn commit() -> Option<String> {
     commit_of(&std::env::current_exe().ok()?)
+}
+
+/// Git in a folder, whatever repository the environment names. It takes no lock that is not needed.
+fn git_in(folder: &Path) -> Command {
+    let mut git = Command::new("git");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        git.env_remove(name);
+    }
+    git.arg("--no-optional-locks").arg("-C").arg(folder);
+    git
 }
 
 fn commit_of(program: &Path) -> Option<String> {
@@ -144,8 +156,8 @@ fn commit_of(program: &Path) -> Option<String> {
         return Some(carried.trim().to_owned());
     }
     let git = |arguments: &[&str]| {
-        let mut git = std::process::Command::new("git");
-        let output = git.arg("-C").arg(folder).args(arguments).output().ok()?;
+        let mut git = git_in(folder);
+        let output = git.args(arguments).output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
         output.status.success().then(|| text.trim().to_owned())
     };
@@ -162,7 +174,10 @@ fn commit_of(program: &Path) -> Option<String> {
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
     let moved = time(&folder.join(log))?;
     Some(match (changed.is_empty(), time(program)? < moved) {
-        (false, _) => format!("{commit} and changes that were not committed"),
+        (false, false) => format!("{commit} and changes that were not committed"),
+        (false, true) => format!(
+            "{commit} or an older one: the program was built before it, and sources were changed"
+        ),
         (true, true) => format!("{commit} or an older one: the program was built before it"),
         (true, false) => commit,
     })
@@ -178,9 +193,9 @@ mod tests {
     fn the_commit_is_that_of_the_program() {
         let folder = Folder::new("commit");
         let git = |arguments: &str| {
-            let mut git = std::process::Command::new("git");
+            let mut git = git_in(folder.file("").as_ref());
             git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
-            git.args(["-c", "commit.gpgsign=false", "-C", &folder.file("")]);
+            git.args(["-c", "commit.gpgsign=false"]);
             let output = git.args(arguments.split(' ')).output();
             output.is_ok_and(|output| output.status.success())
         };
@@ -203,7 +218,9 @@ mod tests {
             assert!(found().unwrap().ends_with("not committed"));
             assert!(git("commit -a -m two"));
             let older = found().unwrap();
-            assert!(!older.starts_with(&clean) && older.contains("built before"));
+            assert!(!older.starts_with(&clean) && older.ends_with("built before it"));
+            std::fs::write(folder.file("benches/report/Cargo.toml"), "3").unwrap();
+            assert!(found().unwrap().ends_with("and sources were changed"));
             std::fs::remove_dir_all(folder.file("benches")).unwrap();
             assert_eq!(found(), None, "another tree");
         } else {

@@ -55,6 +55,17 @@ impl Start {
         matches!(self.past, Some((Saved::Parts(_), _)))
     }
 
+    /// Checks that the bodies of a new run have places that its softening allows; in words.
+    fn check_new(&self, input: Option<&Path>) -> Result<(), String> {
+        if self.past.is_some() {
+            return Ok(());
+        }
+        check_places(&self.bodies, self.settings.eps).map_err(|why| match input {
+            Some(path) => named(path)(why),
+            None => why,
+        })
+    }
+
     /// What must be the same on all ranks: how the run begins, and a checksum of the bodies.
     fn facts(&self) -> Vec<Fact> {
         let mut sum = crc32fast::Hasher::new();
@@ -92,16 +103,10 @@ pub fn run<C: Communicator>(
     let first = |make: &dyn Fn() -> Result<Claim, String>| -> Result<Claim, Error> {
         made_on_first(&world, make)?.map_err(refuse)
     };
-    if start.past.is_none() {
-        let place = |why| match &files.input {
-            Some(path) => refuse(named(path)(why)),
-            None => refuse(why),
-        };
-        check_places(&start.bodies, start.settings.eps).map_err(place)?;
-    }
+    start.check_new(files.input.as_deref()).map_err(refuse)?;
     let in_parts = options.parts || start.is_in_parts();
-    if let Some(path) = files.output.as_deref().filter(|_| in_parts) {
-        parts::check_name(path).map_err(refuse)?;
+    if in_parts {
+        parts::check_output(files.output.as_deref(), options.parts).map_err(refuse)?;
     }
     let _claim = first(&|| files.claim())?;
     let galaxy = &start.settings.galaxy;

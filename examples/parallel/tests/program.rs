@@ -131,6 +131,7 @@ fn bad_options_are_refused_once() {
         (&["--t-end", "0", "--ranks", "2"], "--t-end"),
         (&["--dt-max", "0.3", "--ranks", "2"], "power of two"),
         (&["--mass-ratio", "5"], "--mass-fraction"),
+        (&["--parts", "--ranks", "2"], "--parts needs --output"),
     ] {
         let refusal = fail(threads(arguments));
         assert!(refusal.contains(words), "{arguments:?}: {refusal}");

@@ -47,7 +47,7 @@ struct Lane<'g> {
 
 impl<'g> Library<'g> {
     /// Opens the clusters of rank `rank`: those of different ranks in one process have different numbers. With a GPU
-    /// it opens [`IN_TURN`] for each thread, else one.
+    /// it opens two for each thread, else one.
     ///
     /// # Errors
     ///

@@ -42,8 +42,8 @@ pub fn run<C: Communicator>(
     // A run that goes on from parts writes parts.
     let is_of_parts = |snapshot: &Snapshot| snapshot.value(parts::N).is_some();
     let in_parts = options.parts || snapshot.as_ref().is_some_and(is_of_parts);
-    if let Some(path) = files.output.as_deref().filter(|_| in_parts) {
-        parts::check_name(path).map_err(Error::Refused)?;
+    if in_parts {
+        parts::check_output(files.output.as_deref(), options.parts).map_err(Error::Refused)?;
     }
     let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
     options.check_memory().map_err(Error::Refused)?;

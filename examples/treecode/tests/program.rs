@@ -424,6 +424,7 @@ fn bad_input_is_refused_before_the_run() {
             &["--parts", "--output", "a.hdf5"],
             "a.hdf5: --parts writes a text",
         ),
+        (&["--parts"], "--parts needs --output"),
         (&["--report", "thesis", "--parts"], "--parts"),
         (&["--report", "thesis", "--n", "9"], "--n"),
         (&["--report", "thesis", "--n-crit", "9"], "--n-crit"),

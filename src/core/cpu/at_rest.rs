@@ -287,9 +287,11 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             least: !self.bounds.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
-        // The first i-particle of a leaf shows whether distances are needed.
-        let end = match k {
-            0 => 1,
+        let end = match (k, self.places) {
+            // The first i-particle of a leaf shows whether distances are needed.
+            (0, _) => 1,
+            // Only its own pass shows whether an i-particle coincides with a source.
+            (_, None) if !self.hashes.is_empty() => k + 1,
             _ => self.particles.len().min(k + TOGETHER),
         };
         let mut apart = end;

@@ -11,6 +11,9 @@ const ROOM: usize = 2 * PAGE;
 /// The bits of a filter: 64 times as many as particles, so that it sends 1.5 % of all other positions to the table.
 const BITS: usize = 64 * PAGE;
 
+/// Slots that are looked at together where there is no table.
+const LOOKED_AT: usize = 32;
+
 /// A number below [`BITS`] that depends on a position.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hash(u16);
@@ -125,13 +128,47 @@ impl Places {
     }
 }
 
+/// So many i-particles without softening seek without tables for as long as it takes to make the table of one page.
+const WORTH_A_TABLE: usize = 6;
+
+/// The i-particles without softening since the j-particles have changed.
+#[derive(Default)]
+pub struct Sought {
+    written: u64,
+    count: usize,
+}
+
+impl Sought {
+    /// Whether tables of so many pages pay for `ni` more i-particles. `written` counts the writes to the j-particles. Earlier
+    /// i-particles count, too: who writes before each small block needs no tables, who asks again and again does.
+    pub fn pay(&mut self, written: u64, ni: usize, pages: usize) -> bool {
+        let before = if self.written == written {
+            self.count
+        } else {
+            0
+        };
+        *self = Self {
+            written,
+            count: before.saturating_add(ni),
+        };
+        self.count / WORTH_A_TABLE >= pages
+    }
+}
+
 /// As [`Places::each`], without a table.
 #[cold]
 #[inline(never)]
 pub fn each(page: &Page, x: &[f64; 3], range: &Range<usize>, found: &mut dyn FnMut(usize)) -> bool {
+    let column = page.coordinate_columns(0).x;
     let mut any = false;
-    for slot in range.clone() {
-        if is_at(page, slot, x) {
+    for begin in range.clone().step_by(LOOKED_AT) {
+        let slots = begin..range.end.min(begin + LOOKED_AT);
+        // A loop over vectors. Hardly any slots but those sought pass.
+        let equal = |count: u64, c: &f64| count + u64::from(*c == x[0]);
+        if column[slots.clone()].iter().fold(0, equal) == 0 {
+            continue;
+        }
+        for slot in slots.filter(|&slot| is_at(page, slot, x)) {
             found(slot);
             any = true;
         }
@@ -176,6 +213,18 @@ mod tests {
         let x = [0.5, 0.0, 1.0];
         let nobody = |_| panic!("nobody is there");
         assert!(!places.each(page, (&x, Hash::of(&x)), &(0..PAGE), nobody));
+    }
+
+    #[test]
+    fn tables_pay_for_many_who_seek_without_a_write() {
+        let mut sought = Sought::default();
+        let small = WORTH_A_TABLE;
+        assert!(sought.pay(1, 2 * small, 2));
+        for written in 2..9 {
+            assert!(!sought.pay(written, small, 2));
+        }
+        assert!(sought.pay(8, small, 2));
+        assert!(!sought.pay(9, small, 2));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::{PoisonError, RwLock, TryLockError};
 use std::time::Instant;
 
 use super::attraction::Correction;
+use super::coincident::Sought;
 use super::division::{Division, Task};
 use super::lists;
 use super::mean_root::{MeanReducedRoot, MeanRoot};
@@ -25,9 +26,6 @@ use crate::sources::neighbours::{ListRules, NeighbourLists};
 /// Cached tiles take as much room in the caches as the particles themselves, and a second block at the same
 /// time is rare: only a client whose block exceeds the pipelines (48 on a GRAPE-6) sends one.
 const TRANSIENT: usize = 47;
-
-/// i-particles of a block for which tables of where the j-particles are cost less than they save.
-const WORTH_A_TABLE: usize = 32;
 
 /// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
 pub struct Cpu<S: Simd, const SPLIT: bool> {
@@ -53,6 +51,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     positions: Vec<lists::Positions>,
     /// The time of the last block.
     last_ti: Option<u64>,
+    /// Decides about tables of where the j-particles are.
+    sought: Sought,
     /// Whether the next block is timed.
     measured: bool,
     phases: Phases,
@@ -86,6 +86,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             pages: Vec::new(),
             positions: Vec::new(),
             last_ti: None,
+            sought: Sought::default(),
             measured: false,
             phases: Phases::default(),
             leaves_again: 0,
@@ -201,6 +202,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             SourceKind::Moving | SourceKind::MovingSoftened
         );
         let unsoftened = !has_labels && block.particles.iter().any(|i| i.eps2 == 0.0);
+        let tabled = unsoftened && self.sought.pay(memory.written(), ni, self.pages.len());
         let shared = BlockContext::<S, SPLIT> {
             s: self.s,
             root: self.root,
@@ -212,7 +214,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             pages: &self.pages,
             nearest,
             unsoftened,
-            tabled: unsoftened && ni >= WORTH_A_TABLE,
+            tabled,
             transient: self.scarce || (new_time && ni <= TRANSIENT && !division.predicts_first()),
             process: process::known_generation(),
             measured,

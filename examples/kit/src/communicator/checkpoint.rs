@@ -231,6 +231,17 @@ mod tests {
         std::fs::remove_file(&part).unwrap();
         let why = Snapshot::load(path).unwrap_err().to_string();
         assert!(why.contains("run.txt.0.1"), "{why}");
+        let lines = [
+            ("parts.n", "1152921504606846976"),
+            ("parts.generation", "0"),
+            ("parts.file", "run.txt.0.0 0 1152921504606846976 0"),
+        ];
+        let of_too_many = Snapshot {
+            run: lines.map(|(k, v)| (k.into(), v.into())).to_vec(),
+            ..Snapshot::default()
+        };
+        let why = Manifest::of(&of_too_many).unwrap_err();
+        assert!(why.contains("too many bodies"), "{why}");
     }
 
     /// Where a part cannot be written the state before stays, and all ranks know why.

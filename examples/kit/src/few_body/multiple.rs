@@ -8,7 +8,7 @@
 //! lose its energy if its stars were stored about the centre.
 //!
 //! A tight binary in a wide orbit around other members would make every step of these expensive: it moves in the mean
-//! ([`inner`]).
+//! (`inner.rs`).
 //! The other members and the stars of the cluster feel the two as one star.
 
 use std::cell::RefCell;

@@ -129,6 +129,9 @@ impl Manifest {
                 sum,
             });
         }
+        if i32::try_from(n).is_err() {
+            return Err(format!("{N} {n}: too many bodies"));
+        }
         match next == n {
             true => Ok(Some(Self {
                 n,
@@ -223,15 +226,16 @@ impl Manifest {
     }
 }
 
-/// Checks that a state in parts can be written to `path`: its manifest is a text.
+/// Checks that a state in parts can be written to `output`: its manifest is a text.
 ///
 /// # Errors
 ///
-/// The name is that of another format; in words.
-pub fn check_name(path: &Path) -> Result<(), String> {
-    match Format::of(path) {
-        Format::Text => Ok(()),
-        _ => {
+/// The name is that of another format, or there is none although parts were `asked` for; in words.
+pub fn check_output(output: Option<&Path>, asked: bool) -> Result<(), String> {
+    match output.map(|path| (path, Format::of(path))) {
+        None if asked => Err("--parts needs --output".to_owned()),
+        None | Some((_, Format::Text)) => Ok(()),
+        Some((path, _)) => {
             let why = "--parts writes a text, whose name does not end in .hdf5, .h5 or .amuse";
             Err(named(path)(why))
         }

@@ -109,3 +109,26 @@ pub fn solve<'a>(
     shared.copy_to(particles);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four threads change the force on each particle at the same time, very often.
+    #[test]
+    fn no_sum_loses_a_force() {
+        const EACH: usize = 100_000;
+        for sums in [Sums::Critical, Sums::Locks] {
+            let all = Forces::new(2, sums);
+            team::run(4, |rank| {
+                let (q, k) = (rank % 2, 1 - rank % 2);
+                let sign = if q == 0 { 1.0 } else { -1.0 };
+                (0..EACH).for_each(|_| all.add_pair(q, k, &[sign, 2.0 * sign]));
+            })
+            .unwrap();
+            let whole = 4.0 * EACH as f64;
+            assert_eq!(all.forces.get(0), [whole, 2.0 * whole], "{sums:?}");
+            assert_eq!(all.forces.get(1), [-whole, -2.0 * whole], "{sums:?}");
+        }
+    }
+}
