@@ -22,6 +22,9 @@ pub(super) const MEAN: [f64; 2] = [2.5e-6, 1e-5];
 /// Periods of such a binary in the time within which the tide changes: least to begin with, and to go on.
 pub(super) const MANY: [f64; 2] = [20.0, 10.0];
 
+/// A binary with steps below this part of its period does not begin a mean motion.
+const SHORT: f64 = 1.0 / 64.0;
+
 /// Longest step for eta = 1, in times sqrt(r^3 / M), and that at a perturbation of [`STANDARD`].
 const LONGEST: f64 = 3.5;
 const USUAL: f64 = 1.5;
@@ -218,13 +221,18 @@ impl Pair {
     }
 
     /// Decides after a step whether the tide acts in the mean from now on. `scale` is the time in which the forces
-    /// on the centre change.
-    pub fn plan(&mut self, scale: f64) {
+    /// on the centre change, `dt` the next step.
+    ///
+    /// The tide along the orbit may be far below its greatest value at some phases. Then the mean motion begins and ends in
+    /// turn, the force on the centre jumps each time, and the steps become shorter. It does not begin again if they are short,
+    /// so that they become longer.
+    pub fn plan(&mut self, scale: f64, dt: f64) {
         let orbit = self.orbit();
         if self.is_perturbed
             && orbit.is_bound()
             && self.greatest_perturbation() < MEAN[0]
             && MANY[0] * orbit.period() < scale
+            && dt > SHORT * orbit.period()
         {
             self.add_tidal_energy(1.0);
             self.is_perturbed = false;

@@ -175,10 +175,10 @@ impl Subsystem {
         Ok(())
     }
 
-    /// Decides after a step how the next one is made, where the forces on the centre change within the time `scale`.
-    pub fn plan(&mut self, scale: f64) {
+    /// Decides after a step how the next one of `dt` is made, where the forces on the centre change within the time `scale`.
+    pub fn plan(&mut self, scale: f64, dt: f64) {
         match self {
-            Self::Pair(pair) => pair.plan(scale),
+            Self::Pair(pair) => pair.plan(scale, dt),
             Self::Multiple(multiple) => multiple.plan(),
         }
     }
