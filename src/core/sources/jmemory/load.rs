@@ -22,7 +22,7 @@ pub struct Word {
     divisor: f64,
 }
 
-/// What a client gives of some particles. What it does not give is zero in a load, and stays in an update.
+/// What a client gives of some particles. What it does not give is zero in a load, and stays in a fill or an update.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Given {
     words: [Option<Word>; COLUMNS],
