@@ -67,7 +67,7 @@ pub struct Files {
     #[arg(long, value_name = "DT", value_parser = quantity::interval)]
     #[serde(default, with = "told::interval")]
     pub frame_every: Option<Quantity>,
-    /// Replace an --output that holds other bodies, or something else
+    /// Replace an --output that holds other bodies, a later state of this run, or something else
     #[arg(long)]
     #[serde(skip)]
     pub force: bool,
@@ -112,15 +112,15 @@ impl Files {
         Claim::of([&self.output, &self.csv].into_iter().flatten())
     }
 
-    /// Checks that the output, if it exists, is an earlier state of the run of `n` bodies with this `log`. An output
-    /// that may be replaced in any case is not checked.
+    /// Checks that the output, if it exists, is an earlier state of the run of `n` bodies with this `log`, which is at
+    /// `time`. An output that may be replaced in any case is not checked.
     ///
     /// # Errors
     ///
-    /// It is something else; in words.
-    pub fn check_replaced(&self, n: usize, log: &Log) -> Result<(), String> {
+    /// It is something else, or a later state; in words.
+    pub fn check_replaced(&self, n: usize, time: f64, log: &Log) -> Result<(), String> {
         match self.replaced() {
-            Some(path) => claim::check_replaced(path, n, log),
+            Some(path) => claim::check_replaced(path, n, time, log),
             None => Ok(()),
         }
     }

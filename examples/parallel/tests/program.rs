@@ -383,3 +383,20 @@ fn a_signal_writes_a_checkpoint() {
     let last = kirin_kit::Snapshot::load(out.as_ref()).unwrap();
     assert!(asked.time < last.time, "{} {}", asked.time, last.time);
 }
+
+/// A step that cannot be taken leaves everybody as before the block, and the output holds a state that can be resumed.
+#[test]
+fn a_failed_step_leaves_a_state_that_can_be_resumed() {
+    let folder = Folder::new("failed-step");
+    let out = folder.file("run.txt");
+    let model = ["--n", "256", "--eps", "0", "--dt-min", "2^-16"];
+    let said = fail(threads(
+        &[&model[..], &["--t-end", "100", "--output", &out]].concat(),
+    ));
+    assert!(said.contains("fell below 2^-16"), "{said}");
+    assert!(said.contains("is in "), "{said}");
+    let stopped = kirin_kit::Snapshot::load(out.as_ref()).unwrap().time;
+    let end = (stopped + 1.0 / 64.0).to_string();
+    let more = ["--input", &out, "--dt-min", "2^-40", "--t-end", &end];
+    succeed(threads(&more));
+}

@@ -98,7 +98,9 @@ fn check<C: Communicator>(
     let (n, log) = (run.integration.count(), run.log());
     let files = &options.control.files;
     let checked = made_on_first(world, || {
-        files.check_replaced(n, &log).map(|()| Claim::default())
+        files
+            .check_replaced(n, time, &log)
+            .map(|()| Claim::default())
     });
     checked?.map(drop).map_err(Error::Refused)
 }

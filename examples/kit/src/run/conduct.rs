@@ -13,7 +13,8 @@ use crate::summary::{Summary, view};
 /// Takes `run` to `t_end` or to the step after a signal, writes the files that can be resumed, and tells
 /// how it ended. Its guard warns of the energy error, or ends the run.
 ///
-/// Where a step cannot be taken the output holds the run up to there.
+/// Where a step cannot be taken the output holds the run up to there, unless the state is one that cannot be resumed:
+/// then the output stays as it was.
 ///
 /// # Errors
 ///
@@ -30,7 +31,7 @@ pub fn conduct<I: Integration>(
     }
     let (rank, ranks) = run.integration.rank();
     if ranks == 1 {
-        files.check_replaced(run.integration.count(), &run.log())?;
+        files.check_replaced(run.integration.count(), start, &run.log())?;
     }
     let mut plan = files.plan(t_end - start, run.integration.galaxy())?;
     plan.guard = Some(control.own.clone());
@@ -56,18 +57,25 @@ pub fn conduct<I: Integration>(
         Err(e) if ranks > 1 && !e.downcast_ref().is_some_and(I::is_common) => return Err(e),
         ended => ended,
     };
+    // A state that cannot be resumed must not replace one that can.
+    let whole = match &ended {
+        Err(_) | Ok(Ended::EnergyError) => run.integration.check().map_err(Box::from),
+        Ok(_) => Ok(()),
+    };
     // Saved first: only the state cannot be had again if something else fails.
-    let saved = match &files.output {
-        Some(path) => run.save_to(path),
+    let saved: Result<(), Box<dyn Error>> = match &files.output {
+        Some(path) => whole.and_then(|()| run.save_to(path)),
         None => Ok(()),
     };
     match (ended, &files.output) {
-        (Err(e), Some(path)) if saved.is_ok() => {
-            let kept = format!(
-                "the run up to t = {} is in {}",
-                run.integration.time(),
-                path.display()
-            );
+        (Err(e), Some(path)) => {
+            let (t, path) = (run.integration.time(), path.display());
+            let kept = match saved {
+                Ok(()) => format!("the run up to t = {t} is in {path}"),
+                Err(why) => {
+                    format!("the state at t = {t} is not saved ({why}): {path} stays as it was")
+                }
+            };
             if ranks == 1 {
                 return Err(format!("{e}; {kept}").into());
             }

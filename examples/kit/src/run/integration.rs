@@ -154,6 +154,16 @@ pub trait Integration {
     /// It is elsewhere, and cannot be had.
     fn state(&self) -> Result<Snapshot, Self::Error>;
 
+    /// Checks that a run can go on from the present [`state`](Self::state). After an error a run asks this before it
+    /// replaces the last state that was saved.
+    ///
+    /// # Errors
+    ///
+    /// It cannot.
+    fn check(&self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
     /// Writes the state to `path` in parts, by more than one rank, and adds `lines` to those of the snapshot. `false`
     /// if this integration has no parts: nothing was written, and rank 0 must save what [`state`](Self::state) returns.
     ///

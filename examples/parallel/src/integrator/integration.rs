@@ -4,10 +4,11 @@ use std::path::Path;
 
 use hermite::checkpoint;
 use hermite::motion::Motion;
+use hermite::particle;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
 use kirin_kit::bound::BoundPart;
-use kirin_kit::columns::Column;
+use kirin_kit::columns;
 use kirin_kit::command::tell;
 use kirin_kit::communicator::checkpoint::save;
 use kirin_kit::communicator::{Communicator, Operation};
@@ -16,6 +17,7 @@ use kirin_kit::run::{Decision, Integration};
 use kirin_kit::snapshot::State;
 
 use super::{Integrator, OCCASIONS};
+use crate::column::Column;
 use crate::error::Error;
 
 impl<C: Communicator> Integration for Integrator<'_, C> {
@@ -57,7 +59,7 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
             .remark(&self.counts, &bodies, &states, &self.settings)
     }
 
-    fn own_columns(&self) -> Vec<Column> {
+    fn own_columns(&self) -> Vec<columns::Column> {
         Motion::COLUMNS.to_vec()
     }
 
@@ -87,6 +89,14 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
             states: Some(states),
             run: checkpoint::lines(&self.settings, &self.counts),
         })
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let Column { bodies, states, .. } = &self.column;
+        for (body, state) in bodies.iter().zip(states) {
+            particle::check_state(&self.settings, self.time, body, state)?;
+        }
+        Ok(())
     }
 
     /// The first rank of each column writes the column.
