@@ -16,6 +16,7 @@ use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_places;
 use kirin_kit::command::{Ended, exit_code, named};
+use kirin_kit::interrupt;
 use kirin_kit::run::{Log, Run, conduct};
 
 fn main() -> ExitCode {
@@ -29,6 +30,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
+    // The time of --stop-after begins here.
+    interrupt::catch()?;
     let snapshot = match &options.run.control.files.input {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
         None => None,

@@ -112,6 +112,11 @@ pub(crate) fn check_paths(files: &Files) -> Result<(), String> {
         }
         check_writable(path)?;
     }
+    for path in [&files.json, &files.plot, &files.csv].into_iter().flatten() {
+        if !is_device(path) && is_same(path, files.input.as_deref()) {
+            return Err(format!("{}: this is the --input", path.display()));
+        }
+    }
     if let Some(path) = files.output.as_ref().filter(|path| is_device(path)) {
         return Err(format!(
             "{}: an --output replaces its file, and this is none",
@@ -184,11 +189,7 @@ pub(crate) fn check_replaced(path: &Path, n: usize, time: f64, log: &Log) -> Res
         return Ok(());
     }
     let refuse = |what: String| Err(kept(path, &what));
-    let found = match Format::of(path) {
-        Format::Text => head(file),
-        _ => whole(path),
-    };
-    let Some(found) = found else {
+    let Some(found) = told_by(path, file) else {
         return refuse("this file is no snapshot".to_owned());
     };
     let past = &found.log;
@@ -217,6 +218,30 @@ pub(crate) fn check_replaced(path: &Path, n: usize, time: f64, log: &Log) -> Res
             path.display()
         )),
         _ => Ok(()),
+    }
+}
+
+/// Checks that the file at `path`, an input that a run is to replace by its output, holds the state of a run.
+pub(crate) fn check_in_place(path: &Path) -> Result<(), String> {
+    let file = File::open(path).map_err(named(path))?;
+    match told_by(path, file).is_some_and(|found| found.log.start.is_some()) {
+        true => Ok(()),
+        false => Err(kept(
+            path,
+            "it is the --input, which holds no state of a run",
+        )),
+    }
+}
+
+/// The time of the snapshot at `path`; `None` if it is none.
+pub(crate) fn time_of(path: &Path) -> Option<f64> {
+    Some(told_by(path, File::open(path).ok()?)?.time)
+}
+
+fn told_by(path: &Path, file: File) -> Option<Head> {
+    match Format::of(path) {
+        Format::Text => head(file),
+        _ => whole(path),
     }
 }
 
@@ -326,6 +351,8 @@ mod tests {
             assert!(refusal.contains(words), "{words}: {refusal}");
         }
         assert_eq!(with(&|f| f.csv = Some("/dev/null".into())), Ok(()));
+        let refusal = with(&|f| (f.input, f.csv) = (path("kept.csv"), path("kept.csv")));
+        assert!(refusal.unwrap_err().contains("the --input"));
     }
 
     /// The command of a long run, given again, does not begin it anew in the place of what it has come to.
@@ -351,6 +378,36 @@ mod tests {
             assert!(refusal.contains("--force"), "{refusal}");
             assert_eq!(check_replaced(&path, 5, 2.5, &log), Ok(()));
         }
+    }
+
+    /// Bodies that a run began with are not replaced by its state; a state may be.
+    #[test]
+    fn an_input_without_a_state_is_not_replaced_unasked() {
+        let folder = Folder::new("kit-in-place");
+        let path = PathBuf::from(folder.file("run.txt"));
+        let mut bodies = Snapshot {
+            bodies: crate::models::plummer(5, 1),
+            ..Snapshot::default()
+        };
+        bodies.save_as(&path).unwrap();
+        let check = |force| {
+            let files = Files {
+                input: Some(path.clone()),
+                output: Some(path.clone()),
+                force,
+                ..Files::default()
+            };
+            files.check_replaced(5, (0.0, 1.0), None, &Log::default())
+        };
+        assert!(check(false).unwrap_err().contains("no state of a run"));
+        assert_eq!(check(true), Ok(()));
+        let log = Log {
+            start: Some((-0.25, Some(0.25), 0.0)),
+            ..Log::default()
+        };
+        bodies.run = log.lines();
+        bodies.save_as(&path).unwrap();
+        assert_eq!(check(false), Ok(()));
     }
 
     #[test]
@@ -384,7 +441,7 @@ mod tests {
             force: true,
             ..Files::default()
         };
-        assert_eq!(files.check_replaced(6, 0.0, &log), Ok(()));
+        assert_eq!(files.check_replaced(6, (0.0, 1.0), None, &log), Ok(()));
         fs::write(&path, "my notes\n").unwrap();
         let refusal = check_replaced(path.as_ref(), 5, 0.0, &log).unwrap_err();
         assert!(refusal.contains("no snapshot"), "{refusal}");

@@ -123,7 +123,7 @@ pub fn run<C: Communicator>(
     }
     first(&|| {
         files
-            .check_replaced(start.n, start.time, &start.log)
+            .check_replaced(start.n, (start.time, t_end), Some(galaxy), &start.log)
             .map(|()| Claim::default())
     })?;
     check_ranks(&world, grape, options, &start)?;

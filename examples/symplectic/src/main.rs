@@ -10,6 +10,7 @@ use kirin_kit::Snapshot;
 use kirin_kit::body::check_places;
 use kirin_kit::claim::check_writable;
 use kirin_kit::command::{Ended, exit_code, named};
+use kirin_kit::interrupt;
 use kirin_kit::run::{Log, Run, conduct};
 use symplectic::checkpoint;
 use symplectic::integrator::Integrator;
@@ -60,6 +61,11 @@ fn choose_threads() {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
+    // The time of --stop-after begins here.
+    interrupt::catch()?;
+    if options.reverse && options.control.files.output.is_none() {
+        return Err("--reverse needs an --output: the run back would replace its --input".into());
+    }
     let snapshot = match &options.control.files.input {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
         None => None,

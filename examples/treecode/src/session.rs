@@ -99,7 +99,7 @@ fn check<C: Communicator>(
     let files = &options.control.files;
     let checked = made_on_first(world, || {
         files
-            .check_replaced(n, time, &log)
+            .check_replaced(n, (time, t_end), run.integration.galaxy(), &log)
             .map(|()| Claim::default())
     });
     checked?.map(drop).map_err(Error::Refused)

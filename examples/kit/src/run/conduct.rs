@@ -31,7 +31,8 @@ pub fn conduct<I: Integration>(
     }
     let (rank, ranks) = run.integration.rank();
     if ranks == 1 {
-        files.check_replaced(run.integration.count(), start, &run.log())?;
+        let (n, galaxy) = (run.integration.count(), run.integration.galaxy());
+        files.check_replaced(n, (start, t_end), galaxy, &run.log())?;
     }
     let mut plan = files.plan(t_end - start, run.integration.galaxy())?;
     plan.guard = Some(control.own.clone());
@@ -86,9 +87,17 @@ pub fn conduct<I: Integration>(
             Err(e)
         }
         (ended, output) => {
-            let ended = ended?;
+            let mut ended = ended?;
             saved?;
-            if rank == 0 && ended != Ended::Complete {
+            let unwritten = run.unwritten();
+            let is_short = f64::from(u8::from(unwritten.is_some()));
+            if run.integration.share(is_short)? > 0.0 && ended == Ended::Complete {
+                ended = Ended::Unwritten;
+            }
+            if let Some(what) = unwritten {
+                tell(&format!("{program}: {what}"));
+            }
+            if rank == 0 && !matches!(ended, Ended::Complete | Ended::Unwritten) {
                 tell_what_goes_on(program, output.as_deref(), ended);
             }
             Ok(Summary::of(run, before, t_end, ended)?)

@@ -164,18 +164,19 @@ pub trait Integration {
         Ok(())
     }
 
-    /// Writes the state to `path` in parts, by more than one rank, and adds `lines` to those of the snapshot. `false`
+    /// Writes the state to `path` in parts, by more than one rank, and adds `lines` to those of the snapshot. `None`
     /// if this integration has no parts: nothing was written, and rank 0 must save what [`state`](Self::state) returns.
+    /// All ranks get the same answer, also where a part cannot be written; why, in words.
     ///
     /// # Errors
     ///
-    /// A part cannot be written, which all of them find.
+    /// The others cannot be asked.
     fn save_in_parts(
         &self,
         _lines: &[(String, String)],
         _path: &Path,
-    ) -> Result<bool, Self::Error> {
-        Ok(false)
+    ) -> Result<Option<Result<(), String>>, Self::Error> {
+        Ok(None)
     }
 
     /// The rank of this process, and the number of ranks. All ranks make the same run; rank 0 has the bodies and

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
+use crate::files::Files;
 use crate::models::plummer;
 use kirin_testing::Folder;
 
@@ -209,26 +210,151 @@ fn checkpoints_can_be_resumed() {
     assert_eq!(again.records, run.records);
 }
 
+/// The folder of the files is away for a while: the run says so once for each kind of file and goes on. The table has
+/// all lines in the end; snapshots that are lost are told.
 #[test]
-fn a_file_that_cannot_be_written_ends_the_run_with_its_name() {
-    let nowhere = PathBuf::from("/no/such/folder/run.txt");
-    let checkpoints = RunOutputs {
+fn a_file_that_cannot_be_written_ends_no_run() {
+    let folder = Folder::new("kit-away");
+    let away = PathBuf::from(folder.file("away"));
+    fs::create_dir(&away).unwrap();
+    let plan = RunOutputs {
+        records: Some(0.25),
+        csv: Some(away.join("run.csv")),
+        snapshots: Some(Snapshots {
+            every: 0.25,
+            output: away.join("run.txt"),
+        }),
         checkpoints: Some(Checkpoints {
             interval: Interval::Simulated(0.25),
-            path: nowhere.clone(),
+            path: away.join("run.txt"),
         }),
         ..RunOutputs::default()
     };
-    let csv = RunOutputs {
-        csv: Some(nowhere),
+    let heard = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let said = heard.clone();
+    run.say = Box::new(move |line| said.borrow_mut().push(line.to_owned()));
+    // From t = 0.5 to 1.5 the folder is a file.
+    let watch = |t: f64| {
+        if t == 0.5 {
+            fs::rename(&away, folder.file("hidden")).unwrap();
+            fs::write(&away, "").unwrap();
+        } else if t == 1.5 {
+            fs::remove_file(&away).unwrap();
+            fs::rename(folder.file("hidden"), &away).unwrap();
+        }
+    };
+    let ended = run.evolve(2.0, &plan, &|| false, &watch).unwrap();
+    assert_eq!(ended, Ended::Complete);
+    let heard = heard.borrow();
+    assert_eq!(heard.len(), 2, "{heard:?}");
+    assert!(
+        heard.iter().all(|line| line.contains("goes on")),
+        "{heard:?}"
+    );
+    assert_eq!(Snapshot::load(&away.join("run.txt")).unwrap().time, 2.0);
+    assert_eq!(
+        Snapshot::load(&away.join("run.0007.txt")).unwrap().time,
+        1.75
+    );
+    let unwritten = run.unwritten().unwrap();
+    assert!(
+        unwritten.starts_with("4 files") && unwritten.contains("run.0002.txt"),
+        "{unwritten}"
+    );
+}
+
+/// A table that could not be written gets all of its lines when it can be.
+#[test]
+fn a_table_lacks_no_line_in_the_end() {
+    let folder = Folder::new("kit-table");
+    let path = PathBuf::from(folder.file("away/run.csv"));
+    let away = path.parent().unwrap();
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let columns = Columns::new(Record::COLUMNS, None);
+    fs::create_dir(away).unwrap();
+    run.table = Some(Table::begin(&path, columns, &[]).unwrap());
+    let lines = || fs::read_to_string(&path).unwrap().lines().count();
+    let bodies = plummer(10, 1);
+    run.record(0.0, &bodies);
+    assert_eq!(lines(), 2);
+    run.table.as_mut().unwrap().file = None;
+    fs::remove_dir_all(away).unwrap();
+    run.record(1.0, &bodies);
+    assert!(!path.exists());
+    fs::create_dir(away).unwrap();
+    run.record(2.0, &bodies);
+    assert_eq!(lines(), 4);
+    run.close_table();
+    assert_eq!(run.unwritten(), None);
+}
+
+#[test]
+fn a_table_that_cannot_be_begun_ends_the_run_with_its_name() {
+    let plan = RunOutputs {
+        csv: Some("/no/such/folder/run.csv".into()),
         ..RunOutputs::default()
     };
-    for (plan, time) in [(checkpoints, 0.25), (csv, 0.0)] {
-        let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
-        let error = run.evolve(1.0, &plan, &|| false, &|_| ()).unwrap_err();
-        assert!(error.to_string().contains("/no/such/folder"), "{error}");
-        assert_eq!(run.save().unwrap().time, time);
-    }
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let error = run.evolve(1.0, &plan, &|| false, &|_| ()).unwrap_err();
+    assert!(error.to_string().contains("/no/such/folder"), "{error}");
+    assert_eq!(run.save().unwrap().time, 0.0);
+}
+
+/// Snapshots of another interval have other times under the same numbers.
+#[test]
+fn snapshots_of_other_times_are_not_replaced_unasked() {
+    let folder = Folder::new("kit-numbers");
+    let files = |every: f64, force| Files {
+        output: Some(folder.file("run.txt").into()),
+        snapshot_every: Some(every.into()),
+        force,
+        ..Files::default()
+    };
+    let check = |every, start, force| {
+        files(every, force).check_replaced(10, (start, 4.0), None, &Log::default())
+    };
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let plan = files(0.25, false).plan(1.0, None).unwrap();
+    run.evolve(1.0, &plan, &|| false, &|_| ()).unwrap();
+    assert_eq!(check(0.25, 0.0, false), Ok(()));
+    let why = check(0.5, 0.0, false).unwrap_err();
+    assert!(
+        why.contains("run.0001.txt") && why.contains("t = 0.25"),
+        "{why}"
+    );
+    assert_eq!(check(0.5, 0.0, true), Ok(()));
+    // Numbers behind the last one are free.
+    assert_eq!(check(0.2, 1.0, false), Ok(()));
+    let why = check(0.125, 0.5, false).unwrap_err();
+    assert!(
+        why.contains("run.0004.txt") && why.contains("t = 1,"),
+        "{why}"
+    );
+}
+
+/// A film keeps its scale and its interval when its run goes on.
+#[test]
+fn a_film_goes_on_with_its_scale() {
+    let folder = Folder::new("kit-film");
+    let files = |every: f64| Files {
+        frames: Some(folder.file("film").into()),
+        frame_every: Some(every.into()),
+        ..Files::default()
+    };
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let plan = files(0.25).plan(0.5, None).unwrap();
+    run.evolve(0.5, &plan, &|| false, &|_| ()).unwrap();
+    let (every, width) = run.film.unwrap();
+    assert!(every == 0.25 && width > 0.0);
+    let mut again = resumed(run.save().unwrap(), true);
+    assert_eq!(again.film, run.film);
+    let check = |every| files(every).check_replaced(10, (0.5, 1.0), None, &run.log());
+    assert_eq!(check(0.25), Ok(()));
+    let why = check(0.125).unwrap_err();
+    assert!(why.contains("--frame-every 0.25"), "{why}");
+    again.evolve(1.0, &plan, &|| false, &|_| ()).unwrap();
+    assert_eq!(again.film, run.film);
 }
 
 #[test]

@@ -100,9 +100,13 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
     }
 
     /// The first rank of each column writes the column.
-    fn save_in_parts(&self, lines: &[(String, String)], path: &Path) -> Result<bool, Error> {
+    fn save_in_parts(
+        &self,
+        lines: &[(String, String)],
+        path: &Path,
+    ) -> Result<Option<Result<(), String>>, Error> {
         if !self.in_parts {
-            return Ok(false);
+            return Ok(None);
         }
         let mut head = Snapshot {
             time: self.time,
@@ -115,8 +119,7 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
             0 => (&self.column.bodies, &self.column.states),
             _ => (&[], &[]),
         };
-        save(&self.machine.world, path, head, mine)?.map_err(Error::Refused)?;
-        Ok(true)
+        Ok(Some(save(&self.machine.world, path, head, mine)?))
     }
 
     fn rank(&self) -> (usize, usize) {
