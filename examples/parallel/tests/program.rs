@@ -17,7 +17,9 @@ fn any_grid_ends_with_the_file_of_hermite() {
     let folder = Folder::new("grids");
     let out = folder.file("out.txt");
     for grid in ["1x1", "1x2", "2x1", "2x2", "3x2", "1x4", "4x4"] {
-        succeed(threads(&["--n", "1000", "--grid", grid, "--output", &out]));
+        succeed(threads(&[
+            "--n", "1000", "--grid", grid, "--output", &out, "--force",
+        ]));
         assert_eq!(checksum_of(&out), expected, "{grid}");
     }
 }
@@ -34,7 +36,9 @@ fn a_run_goes_on_on_another_grid() {
     for grid in ["1x2", "3x1", "1x1"] {
         run(
             grid,
-            &["--input", &half, "--t-end", "0.5", "--output", &rest],
+            &[
+                "--input", &half, "--t-end", "0.5", "--output", &rest, "--force",
+            ],
         );
         assert_eq!(checksum_of(&rest), checksum_of(&whole), "{grid}");
     }
@@ -50,7 +54,7 @@ fn diagnostics_do_not_depend_on_the_grid() {
         let run = [
             "--n", "600", "--t-end", "0.25", "--every", "1/16", "--grid", grid,
         ];
-        let files = ["--output", &out, "--csv", &csv, "--json", &json];
+        let files = ["--output", &out, "--csv", &csv, "--json", &json, "--force"];
         succeed(threads(&[&run[..], &files].concat()));
         let figures: Value = serde_json::from_str(&folder.text("out.json")).unwrap();
         assert_eq!(figures["records"].as_array().unwrap().len(), 5);
@@ -280,7 +284,7 @@ fn a_state_in_parts_goes_on_on_another_grid() {
     assert_eq!((manifest.n, manifest.parts.len()), (1100, 3));
     for grid in ["1x1", "1x2", "3x2"] {
         run(&[
-            "--input", &half, "--t-end", "1/8", "--grid", grid, "--output", &rest,
+            "--input", &half, "--t-end", "1/8", "--grid", grid, "--output", &rest, "--force",
         ]);
         assert!(Manifest::at(rest.as_ref()).is_some(), "it keeps to parts");
         assert_eq!(checksum_of_state(&rest), checksum_of(&whole), "{grid}");
