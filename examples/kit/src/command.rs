@@ -93,6 +93,12 @@ impl Start {
         }
     }
 
+    /// A message for the user of a model with these units.
+    pub fn remark(&self, units: Option<&Units>) -> Option<String> {
+        let masses = self.mass_function.unwrap_or_default();
+        masses.remark(self.count(), units)
+    }
+
     /// The bodies of the model.
     ///
     /// # Errors

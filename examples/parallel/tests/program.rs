@@ -404,3 +404,45 @@ fn a_failed_step_leaves_a_state_that_can_be_resumed() {
     let more = ["--input", &out, "--dt-min", "2^-40", "--t-end", &end];
     succeed(threads(&more));
 }
+
+/// A recording goes on with its run, from the last block of the state; what a killed run left behind it comes again.
+#[test]
+fn recorded_blocks_go_on_with_the_run() {
+    let folder = Folder::new("recorded");
+    let [state, whole, parts] = ["run.txt", "whole.blocks", "parts.blocks"].map(|f| folder.file(f));
+    let run = ["--n", "600", "--record-blocks"];
+    succeed(threads(&[&run[..], &[&whole, "--t-end", "1/8"]].concat()));
+    let half = [&parts, "--t-end", "1/16", "--output", &state];
+    succeed(threads(&[&run[..], &half].concat()));
+    let recorded = folder.text("parts.blocks");
+    fs::write(&parts, recorded.clone() + "0:1 1:1\n0:5").unwrap();
+    let on = [
+        "--input",
+        &state,
+        "--t-end",
+        "1/8",
+        "--record-blocks",
+        &parts,
+    ];
+    succeed(threads(&[&on[..], &["--grid", "1x2"]].concat()));
+    assert!(recorded.lines().count() > 3);
+    assert_eq!(folder.text("parts.blocks"), folder.text("whole.blocks"));
+    let other = [
+        "--n",
+        "64",
+        "--t-end",
+        "1/16",
+        "--output",
+        &folder.file("other.txt"),
+    ];
+    succeed(threads(&other));
+    let on = [
+        "--input",
+        &folder.file("other.txt"),
+        "--t-end",
+        "1/8",
+        "--record-blocks",
+        &parts,
+    ];
+    assert!(fail(threads(&on)).contains("blocks of another run"));
+}

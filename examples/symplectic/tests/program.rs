@@ -468,3 +468,25 @@ fn a_star_beyond_the_grid_spoils_no_state() {
     let said = PROGRAM.fail(&["--input", &out]);
     assert!(said.contains("leaves the grid"), "{said}");
 }
+
+/// A run that goes on has the precision that it was told.
+#[test]
+fn the_precision_is_kept() {
+    let folder = Folder::new("precision");
+    let out = folder.file("run.txt");
+    let run = ["--n", "16", "--precision", "double", "--t-end", "1/16"];
+    PROGRAM.succeed(&[&run[..], &["--output", &out]].concat());
+    let table = |arguments: &[&str]| {
+        let output = PROGRAM.succeed(&[&["--input", &out], arguments].concat());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let found = table(&["--t-end", "1/8"]);
+    assert!(found.contains("double"), "{found}");
+    let found = table(&["--precision", "mixed", "--t-end", "1/4"]);
+    assert!(
+        found.contains("mixed") && !found.contains("double"),
+        "{found}"
+    );
+    let said = PROGRAM.fail(&["--input", &out, "--reverse", "--t-end", "1"]);
+    assert!(said.contains("--reverse needs an --output"), "{said}");
+}

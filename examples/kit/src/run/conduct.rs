@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::rc::Rc;
 
-use super::{Integration, Run, RunControl};
+use super::{Guard, Integration, Kept, Run, RunControl};
 use crate::command::{Ended, tell};
 use crate::interrupt::{self, interrupted};
 use crate::progress::Progress;
@@ -19,11 +19,11 @@ use crate::summary::{Summary, view};
 /// # Errors
 ///
 /// The run is at `t_end` already, the integration fails, or a file cannot be written.
-pub fn conduct<I: Integration>(
+pub fn conduct<I: Integration, Own: Kept + AsRef<Guard>>(
     program: &'static str,
     run: &mut Run<I>,
     t_end: f64,
-    control: &RunControl,
+    control: &RunControl<Own>,
 ) -> Result<Summary, Box<dyn Error>> {
     let (start, files) = (run.integration.time(), &control.files);
     if t_end <= start {
@@ -35,7 +35,7 @@ pub fn conduct<I: Integration>(
         files.check_replaced(n, (start, t_end), galaxy, &run.log())?;
     }
     let mut plan = files.plan(t_end - start, run.integration.galaxy())?;
-    plan.guard = Some(control.own.clone());
+    plan.guard = Some(control.own.as_ref().clone());
     plan.stop_after = control.stop_after;
     run.told = control.told(t_end, &plan)?;
     interrupt::catch()?;
