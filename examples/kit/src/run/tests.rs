@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use super::*;
 use crate::files::Files;
 use crate::models::plummer;
+use crate::snapshot::State;
+use crate::snapshot::parts::{self, Manifest};
 use kirin_testing::Folder;
 
 /// Bodies that fly straight, in steps of 1/8; seen at any time, or at the ends of steps only.
@@ -287,6 +289,35 @@ fn a_table_lacks_no_line_in_the_end() {
     assert_eq!(lines(), 4);
     run.close_table();
     assert_eq!(run.unwritten(), None);
+}
+
+/// The files of a state in parts go when one file replaces it.
+#[test]
+fn a_state_in_one_file_leaves_no_parts_behind() {
+    let folder = Folder::new("kit-parts-replaced");
+    let path = PathBuf::from(folder.file("run.txt"));
+    let part = parts::path_of(&path, 0, 0);
+    let sum = parts::write(&part, &plummer(10, 1), &[State::default(); 10]).unwrap();
+    let manifest = Manifest {
+        n: 10,
+        generation: 0,
+        parts: vec![parts::Part {
+            name: part.file_name().unwrap().to_string_lossy().into_owned(),
+            first: 0,
+            count: 10,
+            sum,
+        }],
+    };
+    let head = Snapshot {
+        states: Some(Vec::new()),
+        run: manifest.lines(),
+        ..Snapshot::default()
+    };
+    head.save_as(&path).unwrap();
+    let run = Run::new(Flight::new(true), Log::default()).unwrap();
+    run.save_to(&path).unwrap();
+    assert!(!part.exists());
+    assert_eq!(Snapshot::load(&path).unwrap().bodies.len(), 10);
 }
 
 #[test]
