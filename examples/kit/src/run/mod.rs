@@ -83,7 +83,7 @@ impl<I: Integration> Run<I> {
             Some((energy, Some(own), eps)) if eps == integration.eps() => Start { energy, own },
             saved => {
                 let bodies = integration.bodies_at(integration.time())?;
-                let sight = Sight::of(&integration, &bodies);
+                let sight = Sight::of(&mut integration, &bodies)?;
                 let now = Start::of(&sight.energy, &bodies, integration.within_systems());
                 match saved {
                     Some((energy, None, eps)) if eps == integration.eps() => {
@@ -212,7 +212,7 @@ impl<I: Integration> Run<I> {
         };
         if plan.records.is_some() && self.records.is_empty() {
             let bodies = self.integration.bodies_at(start)?;
-            self.record(start, &bodies);
+            self.record(start, &bodies)?;
         }
         // A checkpoint may have been written just before or just after the record of its time.
         let recorded = self.records.last().map_or(f64::NEG_INFINITY, |r| r.t);
@@ -239,9 +239,9 @@ impl<I: Integration> Run<I> {
                 let look = looks.as_mut().is_some_and(|clock| passes(clock, now));
                 let mut error = None;
                 if records.as_mut().is_some_and(|clock| passes(clock, now)) {
-                    error = Some(self.record(t, &bodies));
+                    error = Some(self.record(t, &bodies)?);
                 } else if look {
-                    error = Some(self.own_error(&bodies));
+                    error = Some(self.own_error(&bodies)?);
                 }
                 if let Some(number) = number(&mut frames, now) {
                     self.frame(number, t, &bodies, plan);
@@ -288,9 +288,9 @@ impl<I: Integration> Run<I> {
         if earliest([&records, &snapshots, &frames, &looks]).is_some() {
             let bodies = self.integration.bodies_at(t_end)?;
             let error = match records {
-                Some(_) => self.record(t_end, &bodies),
+                Some(_) => self.record(t_end, &bodies)?,
                 None => {
-                    let sight = self.look(t_end, &bodies);
+                    let sight = self.look(t_end, &bodies)?;
                     self.start.own_error(&sight.energy)
                 }
             };
@@ -311,21 +311,21 @@ impl<I: Integration> Run<I> {
     }
 
     /// The change of the energy in parts of the cluster's own.
-    fn own_error(&self, bodies: &[Body]) -> f64 {
-        let energy = energy_of(&self.integration, bodies);
-        self.start.own_error(&energy)
+    fn own_error(&mut self, bodies: &[Body]) -> Result<f64, I::Error> {
+        let energy = energy_of(&mut self.integration, bodies)?;
+        Ok(self.start.own_error(&energy))
     }
 
     /// What is seen of `bodies` at `t`, as they are now.
-    pub(crate) fn look(&mut self, t: f64, bodies: &[Body]) -> Sight {
-        match &self.seen {
-            Some((time, sight)) if *time == t => sight.clone(),
-            _ => {
-                let sight = Sight::of(&self.integration, bodies);
-                self.seen = Some((t, sight.clone()));
-                sight
-            }
+    pub(crate) fn look(&mut self, t: f64, bodies: &[Body]) -> Result<Sight, I::Error> {
+        if let Some((time, sight)) = &self.seen
+            && *time == t
+        {
+            return Ok(sight.clone());
         }
+        let sight = Sight::of(&mut self.integration, bodies)?;
+        self.seen = Some((t, sight.clone()));
+        Ok(sight)
     }
 
     /// Passes on what the integration has to say.
@@ -361,8 +361,8 @@ impl<I: Integration> Run<I> {
     }
 
     /// Adds the diagnostics of `bodies` at `t`, and returns the error of the cluster's own energy.
-    fn record(&mut self, t: f64, bodies: &[Body]) -> f64 {
-        let sight = self.look(t, bodies);
+    fn record(&mut self, t: f64, bodies: &[Body]) -> Result<f64, I::Error> {
+        let sight = self.look(t, bodies)?;
         let own = self.integration.own_numbers(bodies, &sight.bound);
         let record = Record::of(t, bodies, &sight, &self.start, own);
         let error = record.own_energy_error;
@@ -379,7 +379,7 @@ impl<I: Integration> Run<I> {
         }
         self.records.push(record);
         self.add_to_table();
-        error
+        Ok(error)
     }
 }
 

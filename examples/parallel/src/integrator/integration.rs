@@ -7,8 +7,8 @@ use hermite::motion::Motion;
 use hermite::particle;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
-use kirin_kit::bound::BoundPart;
-use kirin_kit::columns;
+use kirin_kit::bound::{BoundPart, Potentials};
+use kirin_kit::columns::Column;
 use kirin_kit::command::tell;
 use kirin_kit::communicator::checkpoint::save;
 use kirin_kit::communicator::{Communicator, Operation};
@@ -16,8 +16,7 @@ use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Decision, Integration};
 use kirin_kit::snapshot::State;
 
-use super::{Integrator, OCCASIONS};
-use crate::column::Column;
+use super::{Integrator, OCCASIONS, potentials};
 use crate::error::Error;
 
 impl<C: Communicator> Integration for Integrator<'_, C> {
@@ -43,6 +42,13 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         Ok(self.synchronised(t)?.unwrap_or_default())
     }
 
+    /// The sums are in double precision on the host, like those of `hermite`: they judge the library's forces.
+    fn potentials(&mut self, bodies: &[Body]) -> Result<Option<Potentials>, Error> {
+        let eps2 = self.settings.eps.powi(2);
+        let sums = potentials::shared(&self.machine.world, bodies, self.n, eps2)?;
+        Ok(Some(Potentials::Summed(sums, eps2)))
+    }
+
     fn galaxy(&self) -> Option<&Galaxy> {
         Some(&self.settings.galaxy)
     }
@@ -59,7 +65,7 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
             .remark(&self.counts, &bodies, &states, &self.settings)
     }
 
-    fn own_columns(&self) -> Vec<columns::Column> {
+    fn own_columns(&self) -> Vec<Column> {
         Motion::COLUMNS.to_vec()
     }
 
@@ -92,8 +98,8 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let Column { bodies, states, .. } = &self.column;
-        for (body, state) in bodies.iter().zip(states) {
+        let mine = &self.column;
+        for (body, state) in mine.bodies.iter().zip(&mine.states) {
             particle::check_state(&self.settings, self.time, body, state)?;
         }
         Ok(())
