@@ -278,14 +278,14 @@ fn a_table_lacks_no_line_in_the_end() {
     run.table = Some(Table::begin(&path, columns, &[]).unwrap());
     let lines = || fs::read_to_string(&path).unwrap().lines().count();
     let bodies = plummer(10, 1);
-    run.record(0.0, &bodies);
+    run.record(0.0, &bodies).unwrap();
     assert_eq!(lines(), 2);
     run.table.as_mut().unwrap().file = None;
     fs::remove_dir_all(away).unwrap();
-    run.record(1.0, &bodies);
+    run.record(1.0, &bodies).unwrap();
     assert!(!path.exists());
     fs::create_dir(away).unwrap();
-    run.record(2.0, &bodies);
+    run.record(2.0, &bodies).unwrap();
     assert_eq!(lines(), 4);
     run.close_table();
     assert_eq!(run.unwritten(), None);
