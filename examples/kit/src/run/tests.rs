@@ -1,7 +1,7 @@
 //! Tests of the loop with a method that needs no forces.
 
 use std::cell::Cell;
-use std::convert::Infallible;
+use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 
@@ -17,6 +17,8 @@ struct Flight {
     time: f64,
     bodies: Vec<Body>,
     between: bool,
+    /// A step from this time on fails, and whether the state can then be resumed.
+    fails: Option<(f64, bool)>,
 }
 
 const DT: f64 = 0.125;
@@ -27,12 +29,13 @@ impl Flight {
             time: 0.0,
             bodies: plummer(10, 1),
             between,
+            fails: None,
         }
     }
 }
 
 impl Integration for Flight {
-    type Error = Infallible;
+    type Error = fmt::Error;
 
     fn time(&self) -> f64 {
         self.time
@@ -42,7 +45,10 @@ impl Integration for Flight {
         Some(self.time + DT).filter(|t| *t <= t_end)
     }
 
-    fn step(&mut self, _: f64) -> Result<(), Infallible> {
+    fn step(&mut self, _: f64) -> Result<(), fmt::Error> {
+        if self.fails.is_some_and(|(t, _)| self.time >= t) {
+            return Err(fmt::Error);
+        }
         self.bodies = self.bodies_at(self.time + DT)?;
         self.time += DT;
         Ok(())
@@ -55,12 +61,19 @@ impl Integration for Flight {
         }
     }
 
-    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Infallible> {
+    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, fmt::Error> {
         let mut bodies = self.bodies.clone();
         for b in &mut bodies {
             crate::vector::add_scaled(&mut b.x, t - self.time, &b.v);
         }
         Ok(bodies)
+    }
+
+    fn check(&self) -> Result<(), fmt::Error> {
+        match self.fails {
+            Some((_, false)) => Err(fmt::Error),
+            _ => Ok(()),
+        }
     }
 
     fn eps(&self) -> f64 {
@@ -88,6 +101,7 @@ fn resumed(snapshot: Snapshot, between: bool) -> Run<Flight> {
             time,
             bodies,
             between,
+            fails: None,
         },
         log,
     )
@@ -289,6 +303,30 @@ fn a_table_lacks_no_line_in_the_end() {
     assert_eq!(lines(), 4);
     run.close_table();
     assert_eq!(run.unwritten(), None);
+}
+
+/// After an error a state that cannot be resumed does not replace the last one that can.
+#[test]
+fn a_failed_step_leaves_the_last_good_state() {
+    for (is_whole, time, words) in [(true, 0.375, "is in"), (false, 0.25, "stays as it was")] {
+        let folder = Folder::new("kit-failed");
+        let path = PathBuf::from(folder.file("run.txt"));
+        let control = RunControl::<Guard> {
+            files: Files {
+                output: Some(path.clone()),
+                checkpoint_every: Some(Cadence::parse("1/4").unwrap()),
+                ..Files::default()
+            },
+            ..RunControl::default()
+        };
+        let mut flight = Flight::new(true);
+        flight.fails = Some((0.375, is_whole));
+        let mut run = Run::new(flight, Log::default()).unwrap();
+        let ended = conduct("flight", &mut run, 1.0, &control).map(|summary| summary.ended);
+        let why = ended.unwrap_err().to_string();
+        assert!(why.contains(words), "{why}");
+        assert_eq!(Snapshot::load(&path).unwrap().time, time);
+    }
 }
 
 /// The files of a state in parts go when one file replaces it.
