@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use kirin::client::Grape;
 use kirin_device::Failure;
-use kirin_kit::bound::BoundPart;
+use kirin_kit::bound::{BoundPart, Potentials};
 use kirin_kit::columns::Column;
+use kirin_kit::command::Device;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Galaxy, Moment};
 use kirin_kit::run::{Integration, TimeGrid};
@@ -15,7 +16,7 @@ use kirin_report::plot::Figure;
 
 use crate::checkpoint;
 use crate::cluster;
-use crate::device::{Device, FieldOnDevice};
+use crate::device::FieldOnDevice;
 use crate::encounter::Encounters;
 use crate::error::Error;
 use crate::forces::{Counts, Forces};
@@ -470,8 +471,9 @@ impl Integration for Integrator<'_> {
         Ok(self.bodies())
     }
 
-    fn potentials(&self) -> Option<Vec<f64>> {
-        (self.pot.len() > LARGEST_ENERGY).then(|| self.pot.clone())
+    fn potentials(&mut self, _: &[Body]) -> Result<Option<Potentials>, Error> {
+        let is_large = self.pot.len() > LARGEST_ENERGY;
+        Ok(is_large.then(|| Potentials::Given(self.pot.clone())))
     }
 
     fn galaxy(&self) -> Option<&Galaxy> {
