@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
-use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
+use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Device};
 use kirin_kit::comparison::ReportLimits;
 use kirin_kit::galaxy::sky::Sun;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions, Units};
@@ -17,7 +17,6 @@ use kirin_kit::settings::{Given, contradiction};
 use kirin_kit::{Body, Snapshot};
 use serde::{Deserialize, Serialize};
 
-use crate::device::Device;
 use crate::encounter::Radii;
 use crate::error::Error;
 use crate::settings::{MAY_CHANGE, Scale, Settings};
@@ -111,7 +110,7 @@ pub struct Options {
     /// steps of their own; or none [default: as the step needs]
     #[arg(long, value_name = "STARS,HOLE", value_parser = Radii::parse)]
     pub changeover: Option<Radii>,
-    /// What computes the galaxy's field; the bits are the same
+    /// Where the galaxy's field is computed; the bits are the same. auto: where the library sums over the pairs
     #[arg(long, value_enum, default_value_t)]
     pub device: Device,
     /// Turn all velocities of the --input round: the run goes back where it came from
