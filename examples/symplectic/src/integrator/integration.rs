@@ -7,7 +7,7 @@ use kirin_kit::run::{Integration, TimeGrid};
 use kirin_kit::{Body, Snapshot};
 use kirin_report::plot::Figure;
 
-use super::Integrator;
+use super::{Integrator, LARGEST_ENERGY};
 use crate::checkpoint;
 use crate::cluster;
 use crate::error::Error;
