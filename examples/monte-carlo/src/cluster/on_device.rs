@@ -162,13 +162,13 @@ impl<C: Communicator> Cluster<C> {
     }
 
     /// Takes out the stars beyond the tidal boundary, as [`strip`](Self::strip). The answer is `false` if few are left.
-    fn strip_on(&self, device: &StarsOnDevice) -> Result<bool, Failure> {
-        let Some(tide) = self.settings.tide else {
+    fn strip_on(settings: &Settings, device: &StarsOnDevice) -> Result<bool, Failure> {
+        let Some(tide) = settings.tide else {
             return Ok(true);
         };
         let (mut mass, mut n) = (device.mass(), device.n());
         loop {
-            let boundary = tide.boundary(mass, n, self.settings.coulomb(n));
+            let boundary = tide.boundary(mass, n, settings.coulomb(n));
             let (leaves, stay) = device.strip(&boundary)?;
             if leaves == 0.0 {
                 return Ok(true);
@@ -200,7 +200,7 @@ impl<C: Communicator> Cluster<C> {
         }
         device.relax(coulomb, dt, self.settings.encounters)?;
         lap(Phase::Relaxation, device)?;
-        if !self.strip_on(device)? {
+        if !Self::strip_on(&self.settings, device)? {
             device.restore();
             return Ok(false);
         }
