@@ -169,17 +169,15 @@ extern "C" __global__ void relax(Stream *streams, double *vr, double *vt, const 
     }
 }
 
-// In a tidal field, before the encounters: keeps what they change, the streams of the bins and the velocities of the stars. No
-// star has left yet.
-extern "C" __global__ void keep(Stream *kept_streams, double *kept_vr, double *kept_vt, Orbit *orbits, const Stream *streams,
-                                const double *vr, const double *vt, int n)
+// In a tidal field, before the encounters: keeps what they change, the streams of the bins and the velocities of the stars.
+extern "C" __global__ void keep(Stream *kept_streams, double *kept_vr, double *kept_vt, const Stream *streams, const double *vr,
+                                const double *vt, int n)
 {
     const int k = thread();
     if (k >= n)
         return;
     kept_vr[k] = vr[k];
     kept_vt[k] = vt[k];
-    orbits[k].near_index = NOWHERE;
     if (k * BIN < n)
         kept_streams[k] = streams[k];
 }

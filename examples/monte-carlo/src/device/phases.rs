@@ -121,11 +121,10 @@ impl StarsOnDevice {
         let Columns { vr, vt, .. } = &self.stars;
         let n = self.count();
         // Between two sorts these columns are free.
-        let arguments: [&dyn Argument; 8] = [
+        let arguments: [&dyn Argument; 7] = [
             &self.kept_streams,
             &self.sorted.vr,
             &self.sorted.vt,
-            &self.orbits,
             &self.streams,
             vr,
             vt,
