@@ -15,7 +15,7 @@ use hermite::thesis;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_places;
-use kirin_kit::command::{Ended, exit_code, named};
+use kirin_kit::command::{Ended, exit_code, named, tell};
 use kirin_kit::run::{Log, Run, conduct};
 
 fn main() -> ExitCode {
@@ -80,9 +80,13 @@ fn from<'g>(
     }
     let settings = options.new_settings(options.galaxy_of(&snapshot)?)?;
     check_places(&snapshot.bodies, settings.eps)?;
-    let time = options
+    let at = options
         .galaxy
         .place(&settings.galaxy, &mut snapshot, settings.eps)?;
+    let (time, text) = settings.start_time(at);
+    if let Some(text) = text {
+        tell(&format!("hermite: {text}"));
+    }
     let integrator = Integrator::start(grape, settings, time, snapshot.bodies)?;
     Run::new(integrator, Log::default())
 }

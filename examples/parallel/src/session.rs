@@ -303,10 +303,17 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     }
     if past.is_none() {
         let (galaxy, eps) = (&settings.galaxy, settings.eps);
-        snapshot.time = told
+        let at = told
             .galaxy
             .place(galaxy, &mut snapshot, eps)
             .map_err(named)?;
+        let (time, text) = settings.start_time(at);
+        snapshot.time = time;
+        if let Some(text) = text
+            && world.rank() == 0
+        {
+            tell(&format!("parallel: {text}"));
+        }
     }
     let start = Start {
         settings,

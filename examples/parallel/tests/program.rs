@@ -40,6 +40,21 @@ fn a_run_goes_on_on_another_grid() {
     }
 }
 
+/// As for `hermite`. One rank says it.
+#[test]
+fn bodies_of_any_time_begin_a_run() {
+    let folder = Folder::new("time");
+    let [bodies, out] = ["bodies.txt", "out.txt"].map(|f| folder.file(f));
+    let text = "kirin-snapshot 1\nn 2\ntime 7.2345678\ncolumns mass x y z vx vy vz\n\
+                0.5 -0.5 0 0 0 -0.5 0\n0.5 0.5 0 0 0 0.5 0\nend\n";
+    fs::write(&bodies, text).unwrap();
+    let files = ["--input", &bodies, "--output", &out, "--ranks", "2"];
+    let output = succeed(threads(&[&files[..], &["--t-end", "7.5"]].concat()));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("begins at 7.25,"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
 /// The diagnostics are those of all particles, and looking at them changes no bit.
 #[test]
 fn diagnostics_do_not_depend_on_the_grid() {

@@ -64,7 +64,8 @@ fn the_kernels_are_the_chapters() {
         ("basic-gpu", "compute_force"),
         ("shared-gpu", "compute_force_shared"),
     ] {
-        let Some(run) = run(&[program, "1500", "2", "1", "--no-output"], &[]) else {
+        let run_of = |steps: &str| run(&[program, "1500", steps, "1", "--no-output"], &[]);
+        let Some(run) = run_of("2") else {
             return;
         };
         let count = |what: &str| run.log.count(what);
@@ -73,6 +74,11 @@ fn the_kernels_are_the_chapters() {
         assert_eq!(count("kernel:update_pos_vel"), 2);
         // 1024 threads a block.
         assert_eq!(count("blocks"), 2 * 2 * 2);
+        // The host waits for each step.
+        let longer = run_of("7");
+        let longer = longer.map_or(0, |run| run.log.count("cuStreamQuery"));
+        let shorter = count("cuStreamQuery");
+        assert!(longer >= shorter + 5, "{program}: {shorter}, {longer}");
     }
 }
 
