@@ -143,15 +143,29 @@ fn avx2(columns: &Columns, part: usize, parts: usize) -> Vec<f64> {
 ///
 /// O(N^2) on all processors; the result does not depend on their number.
 pub fn potentials(bodies: &[Body], eps2: f64) -> Vec<f64> {
+    let sums = portion(bodies, eps2, 0, 1);
+    joined(sums.iter().map(Vec::as_slice), bodies.len())
+}
+
+/// Number of parts of the pairs of `n` bodies. Each part has a sum for each body.
+pub fn parts(n: usize) -> usize {
+    if n <= ONE_PART { 1 } else { PARTS }
+}
+
+/// The parts that sharer `own` of so many `sharers` computes: `own`, `own + sharers`, and so on.
+pub fn portion(bodies: &[Body], eps2: f64, own: usize, sharers: usize) -> Vec<Vec<f64>> {
     let columns = Columns::of(bodies, eps2);
-    let parts = if bodies.len() <= ONE_PART { 1 } else { PARTS };
-    let sums = tasks(parts, 1, |part| columns.part(part, parts));
-    let mut sums = sums.into_iter();
-    let mut all = sums.next().unwrap_or_default();
-    for part in sums {
-        all.iter_mut()
-            .zip(&part)
-            .for_each(|(all, part)| *all += part);
+    let parts = parts(bodies.len());
+    let own: Vec<usize> = (own..parts).step_by(sharers).collect();
+    tasks(own.len(), 1, |k| columns.part(own[k], parts))
+}
+
+/// The potentials of `n` bodies, from the sums of all parts in their order. Whoever has computed them, the bits are the
+/// same.
+pub fn joined<'a>(parts: impl Iterator<Item = &'a [f64]>, n: usize) -> Vec<f64> {
+    let mut all = vec![0.0; n];
+    for part in parts {
+        all.iter_mut().zip(part).for_each(|(all, sum)| *all += sum);
     }
     all.iter_mut().for_each(|sum| *sum = -*sum);
     all
@@ -213,6 +227,25 @@ mod tests {
         let own = potentials(some, 1e-4);
         for (i, by) in potentials_by(others, some, 1e-4).iter().enumerate() {
             assert!((all[i] - by - own[i]).abs() < 1e-14);
+        }
+    }
+
+    /// Also if there are more sharers than parts.
+    #[test]
+    fn any_number_of_sharers_finds_the_same_bits() {
+        for n in [1, 200, 1501] {
+            let bodies = plummer(n, 7);
+            let alone = potentials(&bodies, 1e-4);
+            for sharers in [2, 3, 7, 40] {
+                let mut all = vec![Vec::new(); parts(n)];
+                for own in 0..sharers {
+                    let portion = portion(&bodies, 1e-4, own, sharers);
+                    let places = (own..parts(n)).step_by(sharers);
+                    places.zip(portion).for_each(|(k, sums)| all[k] = sums);
+                }
+                let together = joined(all.iter().map(Vec::as_slice), n);
+                assert!(together == alone, "{n} {sharers}");
+            }
         }
     }
 

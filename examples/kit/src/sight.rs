@@ -19,22 +19,22 @@ pub struct Sight {
 
 impl Sight {
     /// The energy and the bound part of the `bodies` that `integration` returned last. The potentials are the
-    /// integration's, or else sums over all pairs in double precision.
-    pub fn of<I: Integration>(integration: &I, bodies: &[Body]) -> Self {
-        let (field, eps) = (integration.field(), integration.eps());
-        let mut sight = match integration.potentials() {
-            Some(given) => Self::with(bodies, Potentials::Given(given), field),
-            None => Self::summed(bodies, eps * eps, field),
-        };
+    /// integration's, or else sums over all pairs in double precision. All ranks call it together.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Integration::potentials`].
+    pub fn of<I: Integration>(integration: &mut I, bodies: &[Body]) -> Result<Self, I::Error> {
+        let potentials = potentials_of(integration, bodies)?;
+        let mut sight = Self::with(bodies, potentials, integration.field());
         sight.energy.external -= integration.gain();
         sight.energy.potential += integration.lost_digits(bodies);
-        sight
+        Ok(sight)
     }
 
     /// `bodies` in a field, with the potentials of all pairs.
     pub fn summed(bodies: &[Body], eps2: f64, field: Option<&dyn Field>) -> Self {
-        let potentials = Potentials::Summed(potentials(bodies, eps2), eps2);
-        Self::with(bodies, potentials, field)
+        Self::with(bodies, summed(bodies, eps2), field)
     }
 
     fn with(bodies: &[Body], potentials: Potentials, field: Option<&dyn Field>) -> Self {
@@ -45,15 +45,31 @@ impl Sight {
     }
 }
 
-/// The energy alone, of the `bodies` that `integration` gave last.
-pub fn energy_of<I: Integration>(integration: &I, bodies: &[Body]) -> Energy {
-    let eps = integration.eps();
-    let given = integration.potentials();
-    let potentials = given.unwrap_or_else(|| potentials(bodies, eps * eps));
-    let mut energy = energy(bodies, half(bodies, &potentials), integration.field());
+/// The energy alone, of the `bodies` that `integration` gave last. All ranks call it together.
+///
+/// # Errors
+///
+/// Those of [`Integration::potentials`].
+pub fn energy_of<I: Integration>(integration: &mut I, bodies: &[Body]) -> Result<Energy, I::Error> {
+    let potentials = potentials_of(integration, bodies)?;
+    let potential = half(bodies, potentials.values());
+    let mut energy = energy(bodies, potential, integration.field());
     energy.external -= integration.gain();
     energy.potential += integration.lost_digits(bodies);
-    energy
+    Ok(energy)
+}
+
+/// The integration's potentials, or else sums over all pairs.
+fn potentials_of<I: Integration>(
+    integration: &mut I,
+    bodies: &[Body],
+) -> Result<Potentials, I::Error> {
+    let known = integration.potentials(bodies)?;
+    Ok(known.unwrap_or_else(|| summed(bodies, integration.eps().powi(2))))
+}
+
+fn summed(bodies: &[Body], eps2: f64) -> Potentials {
+    Potentials::Summed(potentials(bodies, eps2), eps2)
 }
 
 /// The potential energy of all pairs.

@@ -83,7 +83,7 @@ impl Summary {
             Ended::Interrupted | Ended::TimeLimit | Ended::EnergyError => run.integration.time(),
         };
         let bodies = run.integration.bodies_at(time)?;
-        let sight = run.look(time, &bodies);
+        let sight = run.look(time, &bodies)?;
         Ok(Self {
             log: run.log(),
             start: run.start,

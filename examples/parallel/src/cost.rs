@@ -2,23 +2,25 @@
 //! block should take on any grid.
 //!
 //! Let there be N j-particles, blocks of N_b particles, a x b ranks, and s subtrees in a column (s = 1 if columns are
-//! powers of two). On average a rank receives from other ranks
+//! powers of two). All columns together have c N copies of particles of other columns (c = 0 if columns are whole pages).
+//! On average a rank receives from other ranks
 //!
 //! ```text
-//! step 2, all-gather      16 (b-1)                    lengths and times
+//! step 2, all-gather      16 (b-1)                    lengths and times; 32 (b-1) if c > 0
+//!         send-receive    136 N_b c / b               moved particles on shared pages, from neighbours
 //! step 4, all-gather-v    56 N_b (b-1) / (a b)        label, position, velocity
 //! step 6, all-to-all-v    48 N_b s (b-1) / (a b)      acceleration and jerk, for each subtree
 //!      or reduce-scatter  48 N_b (b-1) / (a b)        with the sums of MPI
 //! step 7, all-gather-v    48 N_b (a-1) / (a b)        acceleration and jerk
 //! ```
 //!
-//! bytes. Without the 16 (b-1) of step 2 this is proportional to N_b (r-1) / r^2 on r x r ranks. On 1 x p (j-parallel)
+//! bytes. Without step 2 this is proportional to N_b (r-1) / r^2 on r x r ranks. On 1 x p (j-parallel)
 //! and p x 1 (copy) it is proportional to N_b (p-1) / p, which does not fall with the number of ranks. Around the ring
 //! each rank passes on all lists: 56 N_b (p-1)/p bytes, and 48 N_b s (p-1)/p bytes of forces. With the sums of MPI the
 //! forces travel with the list and take 48 N_b bytes.
 //!
 //! A block takes as long as its slowest rank. Let its row have n_a active particles, and its column N_j particles, n_j
-//! of them active, in s subtrees. Its calculation takes
+//! of them active, in s subtrees. Without shared pages its calculation takes
 //!
 //! ```text
 //! t_calc = n_a N_j / R + N_j t_j + n_j t_i + s t_c
@@ -39,9 +41,10 @@ use kirin_report::repeat::Spread;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::columns::Columns;
-use crate::division::Division;
+use crate::columns::{Columns, Piece};
+use crate::division::{Division, partial_forces};
 use crate::grid::Grid;
+use crate::integrator::COPY;
 use crate::j_particles::{ACTIVE, FORCE};
 use crate::machine::{Algorithm, Arrangement, Joining};
 
@@ -65,17 +68,15 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Seconds of a call on one rank for the forces of `sources` particles, of so many subtrees, on `targets`; 0 without targets.
-    pub fn forces(&self, targets: usize, sources: usize, subtrees: usize) -> f64 {
-        let pairs = targets as f64 * sources as f64;
-        match targets {
-            0 => 0.0,
-            _ => {
-                pairs / self.pair_rate
-                    + sources as f64 * self.prediction
-                    + subtrees.max(1) as f64 * self.call
+    /// Seconds of the calls on one rank for the forces of these pieces on so many active particles.
+    pub fn forces(&self, active: usize, pieces: &[Piece]) -> f64 {
+        let of = |piece: &Piece| match (piece.targets(active).len(), piece.addresses.len() as f64) {
+            (0, _) => 0.0,
+            (targets, sources) => {
+                targets as f64 * sources / self.pair_rate + sources * self.prediction + self.call
             }
-        }
+        };
+        pieces.iter().map(of).sum()
     }
 
     /// The costs as JSON.
@@ -217,29 +218,33 @@ impl Workload {
     }
 }
 
-/// Subtrees of a column, on the average over columns.
-fn subtrees(n: usize, columns: usize) -> f64 {
-    // More columns than pages would only be empty ones.
-    let divided = Columns::new(n, columns);
-    let all: usize = (0..columns).map(|c| divided.subtrees(c).len()).sum();
-    all as f64 / columns as f64
+/// Partial forces of a column on an active particle, on the average over columns.
+fn partial(columns: &Columns, count: usize) -> f64 {
+    let of = |column: usize| partial_forces(&columns.pieces(column));
+    (0..count).map(of).sum::<f64>() / count as f64
 }
 
 /// What a rank receives in a block, operation by operation.
 pub fn traffic(plan: Arrangement, load: Workload) -> Vec<Traffic> {
     let Grid { rows, columns } = plan.grid;
     let (a, b) = (rows as f64, columns as f64);
+    let divided = Columns::new(load.n, columns);
     let s = match plan.sums {
-        Joining::Tree => subtrees(load.n, columns),
+        Joining::Tree => partial(&divided, columns),
         Joining::Mpi => 1.0,
     };
+    let copied: usize = (0..columns).map(|c| divided.copies(c)).sum();
+    let told = if copied > 0 { 4.0 } else { 2.0 };
     let active = ACTIVE as f64 * NUMBER;
     let force = FORCE as f64 * NUMBER;
     // What comes from the others of a row, and of a column.
     let along_row = load.block * (b - 1.0) / (a * b);
     let along_column = load.block * (a - 1.0) / (a * b);
     let of = |collective, bytes| Traffic { collective, bytes };
-    let lengths = of(Collective::AllGather, 2.0 * NUMBER * (b - 1.0));
+    let lengths = of(Collective::AllGather, told * NUMBER * (b - 1.0));
+    // Every row gets all copies.
+    let copies = copied as f64 / load.n as f64 * load.block / b;
+    let copies = of(Collective::Shift, COPY as f64 * NUMBER * copies);
     if plan.algorithm == Algorithm::Ring {
         let forces = match plan.sums {
             Joining::Tree => force * s * along_row,
@@ -248,7 +253,7 @@ pub fn traffic(plan: Arrangement, load: Workload) -> Vec<Traffic> {
             Joining::Mpi => 0.0,
         };
         let lists = of(Collective::Shift, active * along_row);
-        return vec![lengths, lists, of(Collective::Shift, forces)];
+        return vec![lengths, copies, lists, of(Collective::Shift, forces)];
     }
     let sums = match plan.sums {
         Joining::Tree => of(Collective::AllToAllV, force * s * along_row),
@@ -256,6 +261,7 @@ pub fn traffic(plan: Arrangement, load: Workload) -> Vec<Traffic> {
     };
     vec![
         lengths,
+        copies,
         of(Collective::AllGatherV, active * along_row),
         sums,
         of(Collective::AllGatherV, force * along_column),
@@ -352,9 +358,9 @@ pub(crate) mod tests {
     /// Section 3.1: the one-dimensional schemes need O(N_b), the two-dimensional one O(N_b / r).
     #[test]
     fn two_dimensions_scale() {
-        for (r, p) in [(4, 16), (16, 256), (28, 784)] {
+        for (r, p) in [(4, 16), (16, 256), (32, 1024)] {
             let square = bytes(plan(&format!("{r}x{r}"), Algorithm::TwoD)) * r as f64;
-            let large = bytes(plan("1000x1000", Algorithm::TwoD)) * 1000.0;
+            let large = bytes(plan("128x128", Algorithm::TwoD)) * 128.0;
             assert!((square / large - 1.0).abs() < 1.1 / r as f64);
             let copy = bytes(plan(&format!("{p}x1"), Algorithm::Copy));
             assert!(copy > 0.9 * 404.0 * 48.0);

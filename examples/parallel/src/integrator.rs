@@ -1,6 +1,10 @@
 //! The integration of a cluster by many ranks, one block at a time.
 
+mod copies;
 mod integration;
+mod potentials;
+
+pub use copies::COPY;
 
 use std::ops::Range;
 use std::path::Path;
@@ -85,6 +89,9 @@ pub struct Integrator<'g, C> {
     seen: Option<Everybody>,
     /// What the ranks know of the next block.
     agreed: Agreed,
+    /// Particles on shared pages that were moved in the last block, by place. The columns that share the pages do not have
+    /// their new places yet.
+    moved: Vec<usize>,
     /// What this rank wants to do, on which the ranks have not agreed yet.
     wanted: Decision,
     /// Number of blocks after which they could have agreed.
@@ -130,7 +137,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             let (acc, jerk) = two_d::halves(force);
             particle::begin(&settings, body, state, acc, jerk)?;
         }
-        new.send_all();
+        new.send_all()?;
         new.column.schedule_all();
         if new.settings.has_trial_steps() {
             new.trial_steps()?;
@@ -143,7 +150,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     fn trial_steps(&mut self) -> Result<(), Error> {
         loop {
             self.look_ahead()?;
-            let Agreed { t, lengths } = std::mem::take(&mut self.agreed);
+            let Agreed { t, lengths, .. } = std::mem::take(&mut self.agreed);
             if t == f64::INFINITY {
                 break;
             }
@@ -163,7 +170,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             }
         }
         self.machine.times = Times::default();
-        self.send_all();
+        self.send_all()?;
         self.column.schedule_all();
         Ok(())
     }
@@ -211,7 +218,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let (bodies, states) = source.column(addresses.clone())?;
         let column = Column::new(addresses, bodies, states, settings.dt_max);
         let backend = Watch::new(machine.sources.described().0);
-        let new = Self {
+        let mut new = Self {
             machine,
             settings,
             n,
@@ -223,6 +230,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             pairs: Pairs::default(),
             seen: None,
             agreed: Agreed::default(),
+            moved: Vec::new(),
             wanted: Decision::default(),
             occasions: 0,
             tally: Tally::default(),
@@ -234,11 +242,12 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             mine: Vec::new(),
             forces: Vec::new(),
         };
-        new.send_all();
+        new.send_all()?;
         Ok(new)
     }
 
-    fn send_all(&self) {
+    /// Writes this column's particles into the library's memory. All ranks call it.
+    fn send_all(&mut self) -> Result<(), Error> {
         let Column {
             addresses,
             bodies,
@@ -248,6 +257,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         for (address, (body, state)) in addresses.clone().zip(bodies.iter().zip(states)) {
             self.machine.sources.write(address, body, state);
         }
+        self.share_all_copies()
     }
 
     /// Finds out when the next block ends, and who is in it: steps 1 and 2.
@@ -255,10 +265,14 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let mut times = self.machine.times;
         times.of(1, || two_d::active_list(&mut self.column, self.time));
         let (due, length) = (self.column.due, self.column.active.len());
+        let moved = std::mem::take(&mut self.moved);
+        let counts = self.on_each_page(&moved);
         let scratch = &mut self.scratch;
         self.agreed = times.of(2, || {
-            two_d::lengths_and_time(&self.machine, due, length, scratch)
+            two_d::lengths_and_time(&self.machine, due, length, counts, scratch)
         })?;
+        let counts = std::mem::take(&mut self.agreed.moved);
+        times.of(2, || self.share_copies(&moved, &counts))?;
         self.machine.times = times;
         Ok(())
     }
@@ -274,7 +288,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     ///
     /// The library fails, steps become too small, or a rank is lost; the integration cannot go on.
     pub fn step(&mut self) -> Result<(), Error> {
-        let Agreed { t, lengths } = std::mem::take(&mut self.agreed);
+        let Agreed { t, lengths, .. } = std::mem::take(&mut self.agreed);
         let active: usize = lengths.iter().sum();
         if active == 0 {
             return Ok(());
@@ -285,6 +299,9 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let listed: &[usize] = if is_active { &list } else { &[] };
         self.record(listed)?;
         self.forces(t, listed, &lengths)?;
+        if is_active {
+            self.moved = self.on_shared_pages(&list);
+        }
         self.column.active = list;
         if is_active {
             let mut times = self.machine.times;
@@ -376,7 +393,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     fn forces_on(&mut self, t: f64, list: &[usize]) -> Result<(), Error> {
         let times = self.machine.times;
         let scratch = &mut self.scratch;
-        let all = two_d::lengths_and_time(&self.machine, t, list.len(), scratch)?;
+        let all = two_d::lengths_and_time(&self.machine, t, list.len(), [0; 2], scratch)?;
         self.forces(t, list, &all.lengths)?;
         self.machine.times = times;
         Ok(())

@@ -1,12 +1,13 @@
 //! The data with which one rank computes: its place in the grid, its row, its column, its j-particles.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use kirin::client::Grape;
 use kirin_core::sources::sum_tree::Joiner;
 use kirin_kit::communicator::{Communicator, Counted};
 
-use crate::columns::Columns;
+use crate::columns::{Columns, Piece};
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::j_particles::{FORCE, JParticles};
@@ -108,8 +109,12 @@ pub struct Node<'g, C> {
     pub columns: Columns,
     /// The j-particles of this rank.
     pub sources: JParticles<'g>,
-    /// For each column the first page of each of its subtrees.
-    pub subtrees: Vec<Vec<u32>>,
+    /// The pages that each column shares with others; empty if no column shares any.
+    pub shared: Vec<Vec<Piece>>,
+    /// How many columns further the columns are that share pages with one.
+    pub sharers: Vec<usize>,
+    /// The pieces of each column.
+    pub pieces: Vec<Vec<Piece>>,
     /// Time spent in each step.
     pub times: Times,
 }
@@ -147,16 +152,13 @@ impl<'g, C: Communicator> Node<'g, C> {
         let row = world.split(place.0, place.1)?;
         let column = world.split(place.1, place.0)?;
         let columns = Columns::new(n, grid.columns);
-        let pages = |c: usize| columns.subtrees(c);
-        let first = |p: &std::ops::Range<usize>| u32::try_from(p.start).expect("31-bit addresses");
-        let subtrees = (0..grid.columns)
-            .map(|c| pages(c).iter().map(first).collect())
-            .collect();
-        let addresses = pages(place.1)
-            .iter()
-            .map(|p| columns.addresses_of(p))
-            .collect();
-        let sources = JParticles::open(grape, world.rank(), addresses, n, eps)?;
+        let pieces: Vec<Vec<Piece>> = (0..grid.columns).map(|c| columns.pieces(c)).collect();
+        let shared: Vec<Vec<Piece>> = (0..grid.columns).map(|c| columns.shared(c)).collect();
+        let is_shared = shared.iter().any(|pieces| !pieces.is_empty());
+        let shared = if is_shared { shared } else { Vec::new() };
+        let sharers = columns.sharers();
+        let own = pieces[place.1].clone();
+        let sources = JParticles::open(grape, world.rank(), own, n, eps)?;
         Ok(Self {
             world,
             row,
@@ -165,40 +167,62 @@ impl<'g, C: Communicator> Node<'g, C> {
             place,
             columns,
             sources,
-            subtrees,
+            shared,
+            sharers,
+            pieces,
             times: Times::default(),
         })
     }
 
-    /// Partial forces on each particle from all columns together.
-    pub fn parts(&self, column: usize) -> usize {
-        self.subtrees[column].len()
+    /// Number of partial forces that `column` computes on the particles `mine`, a part of so many active ones.
+    pub fn parts(&self, column: usize, active: usize, mine: &Range<usize>) -> usize {
+        let pieces = self.pieces[column].iter();
+        pieces
+            .map(|piece| piece.targets_among(active, mine).len())
+            .sum()
     }
 
-    /// Joins the partial forces on `count` particles along the tree. `parts[c]` has those of column c: first the forces
-    /// of its first subtree on all particles, then those of the next.
-    pub fn join(&self, parts: &[&[f64]], count: usize, forces: &mut Vec<f64>) {
+    /// Joins the partial forces on the particles `mine`, a part of so many active ones, along the tree. `parts[c]` has those of
+    /// column c: first the forces of its first piece on all of the particles that are its targets, then those of the next.
+    pub fn join(
+        &self,
+        parts: &[&[f64]],
+        active: usize,
+        mine: &Range<usize>,
+        forces: &mut Vec<f64>,
+    ) {
+        let mut terms = Vec::new();
+        for (mut part, pieces) in parts.iter().copied().zip(&self.pieces) {
+            for piece in pieces {
+                let targets = piece.targets_among(active, mine);
+                let (own, rest) = part.split_at(targets.len() * FORCE);
+                part = rest;
+                let page = u32::try_from(piece.page).expect("31-bit addresses");
+                terms.push((page, targets, own.as_chunks::<FORCE>().0));
+            }
+        }
         let mut joiner = Joiner::<[f64; FORCE]>::new(0);
         forces.clear();
-        for k in 0..count {
+        for k in mine.clone() {
             joiner.restart(0);
-            for (part, subtrees) in parts.iter().zip(&self.subtrees) {
-                for (s, &first) in subtrees.iter().enumerate() {
-                    let at = (s * count + k) * FORCE;
-                    let force = part[at..at + FORCE].try_into().expect("exact");
-                    joiner.push(first, force);
+            for (page, targets, own) in &terms {
+                if targets.contains(&k) {
+                    joiner.push(*page, own[k - targets.start]);
                 }
             }
             forces.extend(joiner.total().unwrap_or_default());
         }
     }
 
-    /// The sum of this rank's own partial forces, where MPI is to add up the rest.
-    pub fn own_sums(&self, partial: &[f64], count: usize, sums: &mut Vec<f64>) {
+    /// The sums of this rank's own partial forces on so many particles, where MPI is to add up the rest.
+    pub fn own_sums(&self, mut partial: &[f64], count: usize, sums: &mut Vec<f64>) {
         sums.clear();
         sums.resize(count * FORCE, 0.0);
-        for part in partial.chunks_exact((count * FORCE).max(1)) {
-            for (sum, value) in sums.iter_mut().zip(part) {
+        for piece in self.sources.pieces() {
+            let targets = piece.targets(count);
+            let (part, rest) = partial.split_at(targets.len() * FORCE);
+            partial = rest;
+            for (sum, value) in sums[targets.start * FORCE..].iter_mut().zip(part) {
                 *sum += value;
             }
         }

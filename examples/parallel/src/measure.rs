@@ -14,7 +14,7 @@ use kirin_kit::snapshot::State;
 use kirin_report::repeat::Spread;
 
 use crate::column::Column;
-use crate::columns::PAGE;
+use crate::columns::{PAGE, Piece};
 use crate::cost::Costs;
 use crate::error::Error;
 use crate::fit::nonnegative;
@@ -122,7 +122,7 @@ fn open<'g, C: Communicator>(
     let sources = JParticles::open(
         grape,
         world.rank(),
-        vec![addresses.clone()],
+        vec![Piece::whole(addresses.clone())],
         addresses.end,
         1.0 / 256.0,
     )?;

@@ -1,6 +1,7 @@
 //! The blocks of a run as a file: how many active particles each page of addresses had.
 //!
-//! Columns consist of whole pages, so these numbers give every rank's lists on any grid. The file is text:
+//! These numbers give the lengths of the lists on any grid; where columns share a page, its active particles are divided
+//! like the page. The file is text:
 //!
 //! ```text
 //! kirin-blocks 1
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use kirin_kit::command::named;
 use kirin_kit::communicator::Communicator;
 
-use crate::columns::{Columns, PAGE};
+use crate::columns::{Columns, PAGE, Piece};
 use crate::error::Error;
 
 /// First line of the file.
@@ -89,12 +90,21 @@ impl Recording {
     /// For each block the lengths of the active lists of so many columns.
     pub fn lengths(&self, columns: usize) -> impl Iterator<Item = Vec<usize>> {
         let divided = Columns::new(self.n, columns);
-        let pages = self.n.div_ceil(PAGE);
-        let column_of: Vec<usize> = (0..pages).map(|page| divided.column_of(page)).collect();
+        // For each page the columns that have it.
+        let mut of_pages: Vec<Vec<(usize, Piece)>> = vec![Vec::new(); self.n.div_ceil(PAGE)];
+        for column in 0..columns {
+            for piece in divided.pieces(column) {
+                for page in piece.pages() {
+                    of_pages[page].push((column, piece.clone()));
+                }
+            }
+        }
         self.blocks.iter().map(move |block| {
             let mut lengths = vec![0; columns];
             for (page, count) in block {
-                lengths[column_of[*page]] += count;
+                for (column, piece) in &of_pages[*page] {
+                    lengths[*column] += piece.targets(*count).len();
+                }
             }
             lengths
         })
@@ -168,8 +178,13 @@ impl Recorder {
         if self.file.is_none() {
             return Ok(());
         }
-        let pages = self
-            .all
+        // Columns may share a page.
+        let mut of_pages = vec![0.0; columns.pages(row.size() - 1).end];
+        let pages = (0..row.size()).flat_map(|c| columns.pages(c));
+        pages
+            .zip(&self.all)
+            .for_each(|(page, count)| of_pages[page] += count);
+        let pages = of_pages
             .iter()
             .enumerate()
             .filter(|(_, count)| **count > 0.0);

@@ -29,6 +29,7 @@ pub fn forces<C: Communicator>(
     let (mut next, mut partial, mut sums) = (Vec::new(), Vec::new(), Vec::new());
     let mut riding = vec![0.0; list.len() * FORCE];
     let mut home = vec![Vec::new(); ranks];
+    let all = 0..list.len();
     for hop in 0..ranks {
         let owner = (me + ranks - hop) % ranks;
         let mut times = machine.times;
@@ -40,7 +41,7 @@ pub fn forces<C: Communicator>(
             match machine.plan.sums {
                 Joining::Tree => {
                     let from = (me + hop) % ranks;
-                    let count = machine.parts(from) * list.len() * FORCE;
+                    let count = machine.parts(from, list.len(), &all) * FORCE;
                     let back = ranks - hop;
                     machine.row.shift(back, &partial, count, &mut home[from])?;
                 }
@@ -67,7 +68,7 @@ pub fn forces<C: Communicator>(
     match machine.plan.sums {
         Joining::Tree => {
             let parts: Vec<&[f64]> = home.iter().map(Vec::as_slice).collect();
-            machine.join(&parts, list.len(), forces);
+            machine.join(&parts, list.len(), &all, forces);
         }
         Joining::Mpi => *forces = riding,
     }

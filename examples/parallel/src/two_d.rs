@@ -5,6 +5,8 @@
 //! particles. A block step calls the functions below in order. Two grids are the paper's one-dimensional schemes: 1 x
 //! p divides the j-particles only, p x 1 the active particles only.
 
+use std::ops::Range;
+
 use hermite::particle;
 use hermite::settings::Settings;
 use kirin_kit::communicator::{Communicator, displacements};
@@ -21,6 +23,9 @@ pub struct Agreed {
     pub t: f64,
     /// Length of each column's active list, 0 where it is inactive.
     pub lengths: Vec<usize>,
+    /// For each column the particles that it has moved in the last block on each of its shared pages; empty if no column
+    /// shares any.
+    pub moved: Vec<[usize; 2]>,
 }
 
 /// The particles of this rank's column whose force is wanted, and how each row of the grid shares in them.
@@ -30,7 +35,7 @@ pub struct Shares {
     /// Of this column's list, how many each row takes.
     pub along_column: Vec<usize>,
     /// This rank's part of its column's list.
-    pub mine: std::ops::Range<usize>,
+    pub mine: Range<usize>,
 }
 
 /// Memory that the steps keep from block to block.
@@ -51,8 +56,8 @@ pub fn active_list(column: &mut Column, time: f64) {
     }
 }
 
-/// Step 2: lengths and minimum times along the row (`MPI_Allgather`). Lists that are due later than
-/// another column's are inactive.
+/// Step 2: lengths and minimum times along the row (`MPI_Allgather`). Lists that are due later than another column's are
+/// inactive. If columns share pages, they also tell how many particles they have `moved` on each of these.
 ///
 /// # Errors
 ///
@@ -61,17 +66,23 @@ pub fn lengths_and_time<C: Communicator>(
     machine: &Node<'_, C>,
     due: f64,
     length: usize,
+    moved: [usize; 2],
     scratch: &mut Scratch,
 ) -> Result<Agreed, Error> {
+    let told = [due, length as f64, moved[0] as f64, moved[1] as f64];
+    let count = if machine.shared.is_empty() { 2 } else { 4 };
     machine
         .row
-        .all_gather(&[due, length as f64], &mut scratch.receive)?;
-    let columns = || scratch.receive.chunks_exact(2);
+        .all_gather(&told[..count], &mut scratch.receive)?;
+    let columns = || scratch.receive.chunks_exact(count);
     let t = columns().map(|c| c[0]).fold(f64::INFINITY, f64::min);
     let length = |c: &[f64]| if c[0] == t { c[1] as usize } else { 0 };
     Ok(Agreed {
         t,
         lengths: columns().map(length).collect(),
+        moved: columns()
+            .filter_map(|c| Some([*c.get(2)? as usize, *c.get(3)? as usize]))
+            .collect(),
     })
 }
 
@@ -153,21 +164,30 @@ pub fn sum_over_row<C: Communicator>(
         machine.row.reduce_scatter(send, &counts.0, forces)?;
         return Ok(());
     }
-    let parts = machine.sources.parts();
+    // The particles that each rank of the row brought, as places in the combined list.
+    let brought: Vec<Range<usize>> = displacements(&shares.along_row)
+        .zip(&shares.along_row)
+        .map(|(begin, count)| begin..begin + count)
+        .collect();
     send.clear();
-    for (begin, count) in displacements(&shares.along_row).zip(&shares.along_row) {
-        for part in 0..parts {
-            let at = (part * total + begin) * FORCE;
-            send.extend_from_slice(&partial[at..at + count * FORCE]);
+    counts.0.clear();
+    for theirs in &brought {
+        let before = send.len();
+        let mut place = 0;
+        for piece in machine.sources.pieces() {
+            let (targets, all) = (piece.targets_among(total, theirs), piece.targets(total));
+            let at = (place + targets.start - all.start) * FORCE;
+            send.extend_from_slice(&partial[at..at + targets.len() * FORCE]);
+            place += all.len();
         }
+        counts.0.push(send.len() - before);
     }
-    multiply(&shares.along_row, parts * FORCE, &mut counts.0);
-    let mine = shares.mine.len();
+    let mine = &brought[machine.place.1];
     counts.1.clear();
     let columns = 0..machine.plan.grid.columns;
     counts
         .1
-        .extend(columns.map(|c| machine.parts(c) * mine * FORCE));
+        .extend(columns.map(|c| machine.parts(c, total, mine) * FORCE));
     machine
         .row
         .all_to_all_v(send, &counts.0, receive, &counts.1)?;
@@ -175,7 +195,7 @@ pub fn sum_over_row<C: Communicator>(
         .zip(&counts.1)
         .map(|(begin, count)| &receive[begin..begin + count])
         .collect();
-    machine.join(&by_column, mine, forces);
+    machine.join(&by_column, total, mine, forces);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kirin::client::Grape;
 use kirin_device::Failure;
-use kirin_kit::bound::BoundPart;
+use kirin_kit::bound::{BoundPart, Potentials};
 use kirin_kit::columns::Column;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Galaxy, Moment};
@@ -470,8 +470,9 @@ impl Integration for Integrator<'_> {
         Ok(self.bodies())
     }
 
-    fn potentials(&self) -> Option<Vec<f64>> {
-        (self.pot.len() > LARGEST_ENERGY).then(|| self.pot.clone())
+    fn potentials(&mut self, _: &[Body]) -> Result<Option<Potentials>, Error> {
+        let is_large = self.pot.len() > LARGEST_ENERGY;
+        Ok(is_large.then(|| Potentials::Given(self.pot.clone())))
     }
 
     fn galaxy(&self) -> Option<&Galaxy> {

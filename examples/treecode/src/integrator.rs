@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use kirin_kit::bound::Potentials;
 use kirin_kit::communicator::sample_sort::counts;
 use kirin_kit::communicator::threads::Threads;
 use kirin_kit::communicator::{Communicator, Operation};
@@ -300,8 +301,8 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         Ok(bodies)
     }
 
-    fn potentials(&self) -> Option<Vec<f64>> {
-        Some(self.seen.clone())
+    fn potentials(&mut self, _: &[Body]) -> Result<Option<Potentials>, Error> {
+        Ok(Some(Potentials::Given(self.seen.clone())))
     }
 
     fn galaxy(&self) -> Option<&Galaxy> {

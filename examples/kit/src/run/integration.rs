@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use crate::body::Body;
-use crate::bound::BoundPart;
+use crate::bound::{BoundPart, Potentials};
 use crate::columns::Column;
 use crate::galaxy::{Field, Galaxy, Units};
 use crate::snapshot::Snapshot;
@@ -41,10 +41,15 @@ pub trait Integration {
     /// Those of a step.
     fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Self::Error>;
 
-    /// The potential that all other bodies have at each body that [`bodies_at`](Self::bodies_at) returned last. `None`
-    /// if the forces came without potentials: the run then sums over all pairs.
-    fn potentials(&self) -> Option<Vec<f64>> {
-        None
+    /// The potential that all other bodies have at each of `bodies`, which [`bodies_at`](Self::bodies_at) returned last:
+    /// what came with the forces, or sums over all pairs that the ranks have shared. All ranks call it together. `None`
+    /// if there are neither: the run then sums over all pairs.
+    ///
+    /// # Errors
+    ///
+    /// The others cannot be asked.
+    fn potentials(&mut self, _bodies: &[Body]) -> Result<Option<Potentials>, Self::Error> {
+        Ok(None)
     }
 
     /// Kinetic and potential energy of the motion within systems of stars that move as one particle each. The time is

@@ -79,7 +79,7 @@ impl<I: Integration> Run<I> {
             Some((energy, Some(own), eps)) if eps == integration.eps() => Start { energy, own },
             saved => {
                 let bodies = integration.bodies_at(integration.time())?;
-                let sight = Sight::of(&integration, &bodies);
+                let sight = Sight::of(&mut integration, &bodies)?;
                 let now = Start::of(&sight.energy, &bodies, integration.within_systems());
                 match saved {
                     Some((energy, None, eps)) if eps == integration.eps() => {
@@ -256,7 +256,7 @@ impl<I: Integration> Run<I> {
                 if records.as_mut().is_some_and(|clock| passes(clock, t)) {
                     error = Some(self.record(t, &bodies, &mut csv)?);
                 } else if look {
-                    error = Some(self.own_error(&bodies));
+                    error = Some(self.own_error(&bodies)?);
                 }
                 self.frame(t, &bodies, plan, &mut frames)?;
                 self.snapshot(t, bodies, plan, &mut snapshots)?;
@@ -301,7 +301,7 @@ impl<I: Integration> Run<I> {
             let error = match records {
                 Some(_) => self.record(t_end, &bodies, &mut csv)?,
                 None => {
-                    let sight = self.look(t_end, &bodies);
+                    let sight = self.look(t_end, &bodies)?;
                     self.start.own_error(&sight.energy)
                 }
             };
@@ -318,21 +318,21 @@ impl<I: Integration> Run<I> {
     }
 
     /// The change of the energy in parts of the cluster's own.
-    fn own_error(&self, bodies: &[Body]) -> f64 {
-        let energy = energy_of(&self.integration, bodies);
-        self.start.own_error(&energy)
+    fn own_error(&mut self, bodies: &[Body]) -> Result<f64, I::Error> {
+        let energy = energy_of(&mut self.integration, bodies)?;
+        Ok(self.start.own_error(&energy))
     }
 
     /// What is seen of `bodies` at `t`, as they are now.
-    pub(crate) fn look(&mut self, t: f64, bodies: &[Body]) -> Sight {
-        match &self.seen {
-            Some((time, sight)) if *time == t => sight.clone(),
-            _ => {
-                let sight = Sight::of(&self.integration, bodies);
-                self.seen = Some((t, sight.clone()));
-                sight
-            }
+    pub(crate) fn look(&mut self, t: f64, bodies: &[Body]) -> Result<Sight, I::Error> {
+        if let Some((time, sight)) = &self.seen
+            && *time == t
+        {
+            return Ok(sight.clone());
         }
+        let sight = Sight::of(&mut self.integration, bodies)?;
+        self.seen = Some((t, sight.clone()));
+        Ok(sight)
     }
 
     /// Passes on what the integration has to say.
@@ -387,8 +387,8 @@ impl<I: Integration> Run<I> {
         t: f64,
         bodies: &[Body],
         csv: &mut Option<(Csv, Columns)>,
-    ) -> Result<f64, String> {
-        let sight = self.look(t, bodies);
+    ) -> Result<f64, Box<dyn Error>> {
+        let sight = self.look(t, bodies)?;
         let own = self.integration.own_numbers(bodies, &sight.bound);
         let record = Record::of(t, bodies, &sight, &self.start, own);
         if let Some((csv, columns)) = csv {

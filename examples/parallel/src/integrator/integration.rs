@@ -6,7 +6,7 @@ use hermite::checkpoint;
 use hermite::motion::Motion;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
-use kirin_kit::bound::BoundPart;
+use kirin_kit::bound::{BoundPart, Potentials};
 use kirin_kit::columns::Column;
 use kirin_kit::command::tell;
 use kirin_kit::communicator::checkpoint::save;
@@ -15,7 +15,7 @@ use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Decision, Integration};
 use kirin_kit::snapshot::State;
 
-use super::{Integrator, OCCASIONS};
+use super::{Integrator, OCCASIONS, potentials};
 use crate::error::Error;
 
 impl<C: Communicator> Integration for Integrator<'_, C> {
@@ -39,6 +39,13 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
 
     fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Error> {
         Ok(self.synchronised(t)?.unwrap_or_default())
+    }
+
+    /// The sums are in double precision on the host, like those of `hermite`: they judge the library's forces.
+    fn potentials(&mut self, bodies: &[Body]) -> Result<Option<Potentials>, Error> {
+        let eps2 = self.settings.eps.powi(2);
+        let sums = potentials::shared(&self.machine.world, bodies, self.n, eps2)?;
+        Ok(Some(Potentials::Summed(sums, eps2)))
     }
 
     fn galaxy(&self) -> Option<&Galaxy> {
