@@ -76,9 +76,9 @@ def run(kirin, programs, stars, eps, a):
     done = subprocess.run(command, input=stars, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     log = done.stderr.decode(errors="replace")
-    steps = re.findall(r"top-level steps\D+(\d+)", log) or re.findall(r"steps *= *(\d+)", log)
+    steps = re.findall(r"total steps = *([0-9.e+]+)", log)
     return {"seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, "error": error_of(log),
-            "steps": int(steps[-1]) if steps else None}
+            "steps": float(steps[-1]) if steps else None}
 
 
 def key(n, eps, a):

@@ -44,12 +44,16 @@ fn the_chapter_stands_beside_this_machine() {
                 .iter()
                 .find_map(|by| row[by].as_u64());
             for (column, cell) in here.iter().enumerate() {
+                let seconds = cell["median"].as_f64();
+                let why = cell["not_run"].as_str();
+                // A busy machine has no time for the later rows.
+                if workers != Some(1) && why.is_some_and(|why| why.starts_with("about ")) {
+                    continue;
+                }
                 // The worker that computed longest is known for every number of workers, but for the library's.
                 let longest = cell["longest_worker"]["median"].as_f64();
                 let of_workers = workers.is_some() && column + 1 < here.len();
                 assert_eq!(longest.is_some_and(|s| s > 0.0), of_workers, "{cell}");
-                let seconds = cell["median"].as_f64();
-                let why = cell["not_run"].as_str();
                 assert!(seconds.is_some_and(|s| s > 0.0) != why.is_some(), "{cell}");
                 match workers {
                     Some(p) if p as usize > cores => {

@@ -183,3 +183,32 @@ fn run(subject: &Subject, n: usize, steps: u64) -> Result<Said, String> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_beyond_the_cores_take_turns() {
+        let subject = |workers, workers_from| Subject {
+            program: &["x"],
+            workers,
+            workers_from,
+        };
+        let said = [(3.0, Some(0.5)), (5.0, Some(0.7)), (4.0, Some(0.6))];
+        let median = |times: &Times| times.as_ref().map(|spread| spread.median).ok();
+        let few = subject(2, WorkersFrom::KernelArgument).cell(&said, 2);
+        assert_eq!(
+            (median(&few.elapsed), median(&few.longest)),
+            (Some(4.0), Some(0.6))
+        );
+        let many = subject(4, WorkersFrom::Ranks).cell(&said, 2);
+        assert_eq!(many.elapsed, Err("2 cores here".to_owned()));
+        assert_eq!(median(&many.longest), Some(0.6));
+        let serial = subject(1, WorkersFrom::Nothing).cell(&[(3.0, None)], 2);
+        assert_eq!(
+            (median(&serial.elapsed), median(&serial.longest)),
+            (Some(3.0), None)
+        );
+    }
+}
