@@ -42,7 +42,9 @@ def snapshot(rows, seed=1):
     if len(rows) < 3 or not (rows[0][1] < 1e-300 and rows[-1][1] > 1e30):
         raise ValueError("the first row is not the centre, or the last not infinity")
     if rows[0][0] != 0.0:
-        raise ValueError("there is a black hole at the centre, which monte-carlo does not know")
+        raise ValueError(
+            f"there is a black hole of mass {rows[0][0]} at the centre: set the mass of the first row to 0, and run monte-carlo with --black-hole-mass"
+        )
     stars = rows[1:-1]
     yield "kirin-snapshot 1"
     yield f"n {len(stars)}"

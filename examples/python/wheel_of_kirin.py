@@ -40,14 +40,19 @@ def needs():
 
 
 def library():
-    """The library, built if nobody names one."""
+    """The library, built if nobody names one. Paths that are not absolute begin at the repository: pip calls this in a folder of its own."""
     named = os.environ.get("LIBKIRIN")
     if named:
-        return Path(named)
+        return ROOT / named
+    target = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
     packages = [word for package in PACKAGES for word in ("-p", package)]
-    subprocess.run(["cargo", "build", "--release", *packages], cwd=ROOT, check=True)
-    folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-    return folder / ("libkirin.dylib" if sys.platform == "darwin" else "libkirin.so")
+    try:
+        subprocess.run(["cargo", "build", "--release", "--target-dir", target, *packages], cwd=ROOT, check=True)
+    except FileNotFoundError:
+        raise SystemExit("there is no cargo: install Rust (https://rustup.rs), and open a new shell") from None
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"cargo ended with status {error.returncode}") from None
+    return target / "release" / ("libkirin.dylib" if sys.platform == "darwin" else "libkirin.so")
 
 
 def glibc(binary):
@@ -88,6 +93,8 @@ def tag(files):
 def binaries():
     """The library and, as far as they lie in its folder, those of forwarded names and the command; by their places in the wheel."""
     main = library()
+    if not main.is_file():
+        raise SystemExit(f"there is no library {main}")
     data = main.read_bytes()
     if is_mac(data):
         return {"kirin/lib/libkirin.dylib": data}
@@ -143,6 +150,8 @@ def record(files, info):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517."""
+    if not (ROOT / "Cargo.toml").is_file():
+        raise SystemExit(f"{HERE} is not in kirin's repository. pip before 21.3 builds in a copy: python -m pip install --upgrade pip")
     files, of, tagged = contents()
     info = f"{of}.dist-info"
     files[f"{info}/RECORD"] = record(files, info).encode()

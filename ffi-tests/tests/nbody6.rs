@@ -40,6 +40,20 @@ fn every_call_is_the_plain_sum() {
     }
 }
 
+/// Their callers are subroutines and see no code.
+#[test]
+fn refused_calls_leave_no_old_numbers() {
+    if let Some(client) = compile("nbody6refused.c", Link::Shared) {
+        for backend in ["cpu", "reference"] {
+            none_wrong(
+                &client,
+                &[],
+                &[("KIRIN_NBODY6", "6++"), ("KIRIN_BACKEND", backend)],
+            );
+        }
+    }
+}
+
 /// What NBODY6 is linked with tells it from NBODY6++; the setting does where it says another.
 #[test]
 fn nbody6_needs_no_setting() {

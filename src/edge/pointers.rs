@@ -136,8 +136,8 @@ unsafe fn entry<T: Copy + Default>(p: *const T, i: usize) -> T {
 ///
 /// # Safety
 ///
-/// There is one at `p`.
-unsafe fn row(p: *const [f64; 3], i: usize) -> [f64; 3] {
+/// `p` has more than `i` entries.
+pub unsafe fn row(p: *const [f64; 3], i: usize) -> [f64; 3] {
     let p = p.wrapping_add(i).cast::<f64>();
     // SAFETY: passed on.
     [0, 1, 2].map(|k| unsafe { p.add(k).read_unaligned() })

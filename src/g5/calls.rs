@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use crate::edge::pointers::{self, count, not_null};
+use crate::edge::pointers::{self, count, not_null, row};
 use crate::g5::devices::{self, Memory, Place};
 use kirin_core::error::Result;
 use kirin_core::process::floating;
@@ -192,7 +192,7 @@ impl IArrays {
             // SAFETY: i < ni, the length of the arrays.
             unsafe {
                 let eps2 = self.eps2.map_or(all, |eps2| eps2.add(i).read_unaligned());
-                devices::particle(self.x.add(i).read_unaligned(), eps2)
+                devices::particle(row(self.x, i), eps2)
             }
         }))
     }

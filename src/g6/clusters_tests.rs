@@ -85,7 +85,22 @@ fn an_alias_that_got_its_own_cluster_keeps_it() {
     assert_eq!(marked(&r, 1), None);
     mark(&r, 1, 5);
     r.close(9);
-    assert_eq!((marked(&r, 1), marked(&r, 9)), (Some(5), Some(5)));
+    assert_eq!(marked(&r, 1), Some(5));
+}
+
+#[test]
+fn a_closed_id_never_stands_for_another_cluster() {
+    let r = Registry::new();
+    for id in [0, 1] {
+        r.open(id).unwrap();
+        mark(&r, id, 4 + id);
+    }
+    r.close(1);
+    assert_eq!((marked(&r, 1), marked(&r, 0)), (None, Some(4)));
+    mark(&r, 1, 6);
+    assert_eq!((marked(&r, 1), marked(&r, 0)), (Some(6), Some(4)));
+    r.close(1);
+    assert_eq!(marked(&r, 0), Some(4));
 }
 
 #[test]

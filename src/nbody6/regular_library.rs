@@ -23,6 +23,8 @@ pub static LIBRARY: Singleton<RegularLibrary> =
 pub struct RegularLibrary {
     /// What exerts the regular force.
     sources: Sources,
+    /// Why the last send was refused: forces of the sources before it would be wrong.
+    refused: Option<Error>,
     /// Where it is wanted.
     pub targets: Vec<Target>,
     results: Vec<RegularResult>,
@@ -37,6 +39,7 @@ impl RegularLibrary {
     pub const fn new() -> Self {
         Self {
             sources: Sources::new(),
+            refused: None,
             targets: Vec::new(),
             results: Vec::new(),
             stars: Sources::new(),
@@ -51,11 +54,16 @@ impl RegularLibrary {
         record::call(|| Call::Close);
     }
 
+    /// Notes that a send was refused. Until the next good one, forces are refused with the same error.
+    pub fn note_refusal(&mut self, error: &Error) {
+        self.refused = Some(error.clone());
+    }
+
     /// Replaces the sources, at addresses from 0.
     ///
     /// # Errors
     ///
-    /// There is no memory; there are no sources then.
+    /// There is no memory; there are no sources then, and forces are refused with the same error until the next good send.
     pub fn send(&mut self, incoming: &Incoming<'_>) -> Result<()> {
         settings::with_memory()?;
         let begin = COUNTS.begin();
@@ -67,8 +75,14 @@ impl RegularLibrary {
             backend.load(&mut self.sources, incoming)
         });
         match loaded {
-            Ok(()) => record::send(incoming, begin),
-            Err(_) => self.close(),
+            Ok(()) => {
+                self.refused = None;
+                record::send(incoming, begin);
+            }
+            Err(ref error) => {
+                self.close();
+                self.note_refusal(error);
+            }
         }
         COUNTS.sends.add(incoming.m.len(), 0, begin);
         loaded
@@ -79,8 +93,11 @@ impl RegularLibrary {
     ///
     /// # Errors
     ///
-    /// There is no memory.
+    /// The last send was refused, or there is no memory.
     pub fn forces(&mut self, criterion: Criterion, longest: usize) -> Result<&[RegularResult]> {
+        if let Some(error) = &self.refused {
+            return Err(error.clone());
+        }
         let begin = COUNTS.begin();
         let count = self.targets.len();
         allocation::lengthen(&mut self.results, count, PURPOSE, RegularResult::default)?;

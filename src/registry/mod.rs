@@ -59,6 +59,8 @@ struct Entry<M> {
     next: AtomicPtr<Self>,
     /// The entry whose member the id stands for: this one, another, or none.
     stands_for: AtomicPtr<Self>,
+    /// Whether the id had a member of its own once.
+    had_own: AtomicBool,
     /// The member of this id, while it is open.
     member: Lock<Option<Box<M>>>,
     /// Where long work on the member is marked.
@@ -240,20 +242,19 @@ impl<M: Member> Registry<M> {
         unsafe { owner.as_ref() }
     }
 
-    /// Finds a member for an id that stands for none: the sole open one, or a new one.
+    /// Finds a member for an id that stands for none: the sole open one if it never had a member of its own, or a new one.
     #[cold]
     fn attach(&self, id: i32) -> Result<&'static Entry<M>> {
         let mut open = self.ids();
         if let Some(owner) = self.owner(id) {
             return Ok(owner); // another thread was faster
         }
+        let entry = self.entry(id, &mut open)?;
+        let may_be_alias = M::SOLE_STANDS_FOR_ALL && !entry.had_own.load(Ordering::Relaxed);
         let sole = match (open.ids.first(), open.ids.last()) {
-            (Some(first), Some(last)) if M::SOLE_STANDS_FOR_ALL && first == last => {
-                self.find(*first)
-            }
+            (Some(first), Some(last)) if may_be_alias && first == last => self.find(*first),
             _ => None,
         };
-        let entry = self.entry(id, &mut open)?;
         Ok(match sole {
             Some(sole) => {
                 open.aliases.entry(sole.id).or_default().push(id);
@@ -291,6 +292,7 @@ impl<M: Member> Registry<M> {
 
     fn point_at_own(entry: &Entry<M>, open: &mut Open) {
         open.ids.insert(entry.id);
+        entry.had_own.store(true, Ordering::Relaxed);
         entry.point_at(entry);
     }
 
@@ -334,6 +336,7 @@ impl<M: Member> Registry<M> {
             id,
             next: AtomicPtr::new(bucket.load(Ordering::Acquire)),
             stands_for: AtomicPtr::new(ptr::null_mut()),
+            had_own: AtomicBool::new(false),
             member: Lock::default(),
             work: LongWork::default(),
         }));

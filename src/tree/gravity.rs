@@ -9,6 +9,7 @@ use kirin_core::process::long_work::LongWork;
 use kirin_core::process::settings::{PrecisionChoice, Settings};
 use kirin_core::tree::morton::{Cube, Extent};
 use kirin_core::tree::octree::Octree;
+use kirin_core::tree::walk::Bounds;
 
 /// What memory is for, in messages.
 const OF_TREE: &str = "a tree";
@@ -177,7 +178,9 @@ impl TreeGravity {
         // SAFETY: passed on.
         let mut targets = unsafe { self.grown.targets(call)? };
         targets::sort(&mut targets);
-        let groups = targets::groups(&targets, self.engine.group())?;
+        let groups = targets::groups(&targets, self.engine.group(), |targets, limit| {
+            self.grown.is_crowded(targets, limit)
+        })?;
         let mut sums = allocation::collect(targets.iter().map(|_| Sums::default()), PURPOSE)?;
         let work = self.work.begin();
         let request = Request {
@@ -205,6 +208,8 @@ impl Grown {
     /// from its centre (J. E. Barnes, 1994). For 1 / theta at least `HALF_DIAGONAL` is taken.
     fn aim(&mut self, theta: f64) {
         let Some(cube) = &self.cube else { return };
+        // Not minus zero, whose inverse is negative.
+        let theta = theta.abs();
         if self.theta == theta {
             return;
         }
@@ -217,6 +222,12 @@ impl Grown {
             let radius = cube.edge(cell.level) * per_edge + delta2.sqrt();
             cell.open2 = radius * radius;
         }
+    }
+
+    /// Whether the box around these targets has more than `limit` sources.
+    fn is_crowded(&self, targets: &[Target], limit: usize) -> bool {
+        let bounds = Bounds::of(targets.iter().map(|t| t.x));
+        (self.cube.as_ref()).is_some_and(|cube| self.tree.is_crowded(cube, &bounds, limit))
     }
 
     /// The targets of a call, not sorted.
@@ -290,9 +301,29 @@ mod tests {
     }
 
     #[test]
+    fn a_box_is_crowded_by_the_sources_in_it() {
+        let (grown, _) = corner();
+        let at = |x: [f64; 3]| Target {
+            key: 0,
+            x,
+            eps2: 0.0,
+            number: 0,
+            source: NONE,
+        };
+        let few = [at([-0.01; 3]), at([0.035, 0.01, 0.01])];
+        let far = [at([0.7, 0.0, 0.0]), at([0.8, 0.1, 0.1])];
+        let all = [at([-1.0; 3]), at([2.0; 3])];
+        assert!(grown.is_crowded(&few, 3) && !grown.is_crowded(&few, 9));
+        assert!(!grown.is_crowded(&far, 0));
+        assert!(grown.is_crowded(&all, 8) && !grown.is_crowded(&all, 9));
+    }
+
+    #[test]
     fn no_cell_acts_on_what_is_inside_it_or_within_its_edge_over_theta() {
         let (mut grown, cube) = corner();
         let mut random = Random::new(4);
+        grown.aim(-0.0);
+        assert_eq!(grown.tree.cells[0].open2, f64::INFINITY);
         for theta in [0.5, 1.0, 1e9] {
             grown.aim(theta);
             let root = grown.tree.cells[0];

@@ -34,17 +34,32 @@ pub fn sort(targets: &mut [Target]) {
     }
 }
 
-/// Divides sorted targets into runs, those in the largest cells with up to `most` of them.
+/// A group is divided where the box around it has more sources than this...
+const CROWD: usize = 4096;
+
+/// ...and more than this for each target: all of them are in its list.
+const CROWD_PER_TARGET: usize = 16;
+
+/// Divides sorted targets into runs, those in the largest cells with up to `most` of them. `is_crowded` tells whether the box
+/// around some targets has more than a number of sources.
 ///
 /// # Errors
 ///
 /// There is no memory.
-pub fn groups(targets: &[Target], most: usize) -> Result<Vec<Range<usize>>> {
+pub fn groups(
+    targets: &[Target],
+    most: usize,
+    is_crowded: impl Fn(&[Target], usize) -> bool,
+) -> Result<Vec<Range<usize>>> {
+    let is_fit = |inside: &[Target]| match inside.len() {
+        0 | 1 => true,
+        n => n <= most && !is_crowded(inside, CROWD.max(CROWD_PER_TARGET * n)),
+    };
     let mut groups = Vec::new();
     let mut open = vec![(0..targets.len(), 0)];
     while let Some((run, level)) = open.pop() {
         let inside = &targets[run.clone()];
-        if inside.len() <= most {
+        if is_fit(inside) || level == LEVELS && inside.len() <= most {
             if !run.is_empty() {
                 allocation::push(&mut groups, run, PURPOSE)?;
             }
@@ -95,7 +110,7 @@ mod tests {
             .collect();
         sort(&mut targets);
         for most in [1, 7, 64, 5000] {
-            let groups = groups(&targets, most).unwrap();
+            let groups = groups(&targets, most, |_, _| false).unwrap();
             let mut end = 0;
             for group in &groups {
                 assert_eq!(group.start, end);
@@ -104,6 +119,9 @@ mod tests {
             }
             assert_eq!(end, targets.len());
         }
-        assert!(groups(&[], 8).unwrap().is_empty());
+        assert!(groups(&[], 8, |_, _| true).unwrap().is_empty());
+        // In a crowd each is alone, but those on one place.
+        let groups = groups(&targets, 64, |_, _| true).unwrap();
+        assert_eq!(groups.len(), 2 + 2900);
     }
 }

@@ -152,6 +152,18 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
 /// Exit status of a program that stopped because its wall-clock time was over: `EX_TEMPFAIL` of sysexits.h (try again).
 pub const TIME_LIMIT_STATUS: u8 = 75;
 
+/// Where a part of a run is computed that a GPU and the processor can compute with the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Device {
+    /// The program chooses
+    #[default]
+    Auto,
+    /// On the processor
+    Cpu,
+    /// On the first GPU that KIRIN_DEVICES names
+    Gpu,
+}
+
 /// How far a run got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {

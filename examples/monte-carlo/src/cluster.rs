@@ -6,6 +6,7 @@ mod evolution;
 mod exchange;
 mod formation;
 mod hole;
+mod on_device;
 mod phases;
 
 use kirin_kit::communicator::{Communicator, Counted};
@@ -96,6 +97,8 @@ pub struct Cluster<C> {
     central: Sums<5>,
     escapers: Vec<Escaper>,
     taken: Vec<u64>,
+    /// The stars on a GPU, where steps are computed there: then the columns here are those of the last [`fetch`](Self::fetch).
+    on_device: Option<on_device::OnDevice>,
     /// Whether the next step would leave fewer than [`FEWEST`] stars: then it is not taken.
     pub dissolved: bool,
 }
@@ -141,6 +144,7 @@ impl<C: Communicator> Cluster<C> {
             central: Sums::default(),
             escapers: Vec::new(),
             taken: Vec::new(),
+            on_device: None,
             dissolved: false,
         };
         cluster.sort()?;
@@ -257,6 +261,9 @@ impl<C: Communicator> Cluster<C> {
     ///
     /// A rank is lost, or encounters unbind nearly all stars of a large cluster at once.
     pub fn step(&mut self, t_end: f64) -> Result<(), Error> {
+        if self.on_device.is_some() {
+            return self.step_on_device(t_end);
+        }
         let dt = self.time_step()?.min(t_end - self.past.time);
         let dt = self.evolution_step(self.feeding_step(dt))?;
         let before = self.keep();

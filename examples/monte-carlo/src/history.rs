@@ -187,6 +187,22 @@ const CHANGE: f64 = 1.1;
 const FEWEST_STEPS: u64 = 8;
 
 impl History {
+    /// Whether it is time for a record: `every` is the interval in initial relaxation times.
+    pub fn is_due<C: Communicator>(
+        &self,
+        cluster: &Cluster<C>,
+        every: f64,
+        at_the_end: bool,
+    ) -> bool {
+        self.records.last().is_none_or(|last| {
+            let change = cluster.now.core_density / last.core_density;
+            let steps = cluster.past.steps - last.steps;
+            cluster.scaled_time() >= last.t + every
+                || steps >= FEWEST_STEPS && !(1.0 / CHANGE..CHANGE).contains(&change)
+                || at_the_end && steps > 0
+        })
+    }
+
     /// Records the cluster now, if it is time: `every` is the interval in initial relaxation times.
     pub fn look<C: Communicator>(
         &mut self,
@@ -194,14 +210,7 @@ impl History {
         every: f64,
         at_the_end: bool,
     ) -> Option<&Record> {
-        let due = self.records.last().is_none_or(|last| {
-            let change = cluster.now.core_density / last.core_density;
-            let steps = cluster.past.steps - last.steps;
-            cluster.scaled_time() >= last.t + every
-                || steps >= FEWEST_STEPS && !(1.0 / CHANGE..CHANGE).contains(&change)
-                || at_the_end && steps > 0
-        });
-        if !due {
+        if !self.is_due(cluster, every, at_the_end) {
             return None;
         }
         self.records.push(Record::of(cluster));

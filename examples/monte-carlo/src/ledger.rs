@@ -2,6 +2,7 @@
 
 use kirin_kit::communicator::Communicator;
 
+use crate::device::Leaver;
 use crate::error::Error;
 use crate::potential::Potential;
 use crate::stars::Stars;
@@ -50,13 +51,10 @@ impl Ledger {
     }
 
     /// Notes the energy that a star takes away which escapes, or which the black hole takes. The star's potential is the mean of two values: before any
-    /// escaper of the step has left, and after all have left. So two stars that leave together share the energy between
+    /// escaper of the step has left, and after all have left, which is `there`. So two stars that leave together share the energy between
     /// them equally.
-    pub fn escape(&mut self, escaper: &Escaper, potential: &Potential, radii: &[f64]) {
-        let Escaper {
-            m, start, v2, phi, ..
-        } = *escaper;
-        let there = potential.between[potential.star_inside(radii, start)].phi(1.0 / start);
+    pub fn escape(&mut self, escaper: &Escaper, there: f64) {
+        let Escaper { m, v2, phi, .. } = *escaper;
         let energy = 0.5 * m * (v2 + phi + there);
         if escaper.taken {
             self.taken += 1;
@@ -98,6 +96,32 @@ impl Escaper {
     /// Mass, if the black hole takes the star, or else 0.
     pub fn mass_taken(&self) -> f64 {
         if self.taken { self.m } else { 0.0 }
+    }
+
+    /// Potential of the stars that stay at the radius from which it left.
+    pub fn potential_there(&self, potential: &Potential, radii: &[f64]) -> f64 {
+        let Self { start, .. } = *self;
+        potential.between[potential.star_inside(radii, start)].phi(1.0 / start)
+    }
+
+    /// A star that has left on a GPU.
+    pub fn leaving(leaver: &Leaver) -> Self {
+        let Leaver {
+            id,
+            m,
+            start,
+            v2,
+            phi,
+            ..
+        } = *leaver;
+        Self {
+            id,
+            m,
+            start,
+            v2,
+            phi,
+            taken: false,
+        }
     }
 
     /// Star `k` of `stars`, whose radius is infinite. `taken` has the labels of the stars that the black hole takes, in order.

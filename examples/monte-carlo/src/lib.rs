@@ -22,6 +22,7 @@
 //! * [`random`]: random numbers with jumps, one stream for each bin of stars (section 3.6)
 //! * [`bisection`], [`radial_index`]: searches
 //! * [`sums`]: sums in one order on any number of ranks
+//! * [`device`]: the stars and the phases of a step on a GPU
 //! * [`cluster`]: a step, phase after phase; [`profile`]: the time of each phase
 //! * [`model`], [`space`]: conversion of models and bodies to shells, and of shells to bodies
 //! * [`settings`], [`options`], [`session`], [`checkpoint`], [`history`], [`output`], [`slopes`]: a run
@@ -36,6 +37,7 @@ pub mod cluster;
 pub mod collision;
 pub mod correction;
 pub mod cross_check;
+pub mod device;
 pub mod diagnostics;
 pub mod encounter;
 pub mod error;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use kirin_kit::Snapshot;
-use kirin_kit::command::Start;
+use kirin_kit::command::{Device, Start};
 use kirin_kit::communicator::network::Network;
 use kirin_kit::galaxy::{Galaxy, UnitOptions, Units};
 use kirin_kit::models::{BinaryOptions, DEFAULT_W0, King, MassFunction, Model};
@@ -106,6 +106,10 @@ pub struct Options {
     /// Number of threads of each rank [default: the cores, shared by the ranks]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
+    /// Where steps are computed; the bits are the same. auto: on a GPU if there is one that can compute this run and there are
+    /// 10000 stars or more
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["report", "cross_check"])]
+    pub device: Device,
     /// Show the time of each phase per step, beside Figure 8
     #[arg(long)]
     pub profile: bool,

@@ -6,7 +6,7 @@ use kirin_kit::galaxy::Units;
 use kirin_kit::history::length_axis;
 use kirin_kit::settings::choice;
 use kirin_report::plot::{Curve, Figure, Panel, Scale};
-use kirin_report::text::{MarkdownTable, Table, digits, duration, grouped};
+use kirin_report::text::{Table, digits, duration, grouped};
 use serde_json::{Value, json};
 
 use crate::diagnostics::FRACTIONS;
@@ -49,6 +49,8 @@ pub struct Summary {
     pub steps: u64,
     /// Seconds of the steps.
     pub seconds: f64,
+    /// Where the steps were computed.
+    pub device: String,
     /// Ranks, and threads of each.
     pub ranks: (usize, usize),
     /// Seconds of each phase on rank 0.
@@ -91,6 +93,7 @@ impl Summary {
             ending,
             steps: cluster.past.steps - run.steps_before,
             seconds: run.seconds,
+            device: cluster.device(),
             ranks: (cluster.world.size(), rayon::current_num_threads()),
             profile: cluster.profile,
             tally: cluster.world.tally(),
@@ -171,7 +174,10 @@ impl Summary {
         table
             .row(
                 "ranks",
-                format!("{} of {} threads", self.ranks.0, self.ranks.1),
+                format!(
+                    "{} of {} threads, steps on {}",
+                    self.ranks.0, self.ranks.1, self.device
+                ),
             )
             .row(
                 "wall time",
@@ -182,7 +188,10 @@ impl Summary {
         }
         let mut text = table.to_string();
         if profile {
-            text.push_str(&format!("\n{}", self.profile_table()));
+            text.push_str(&format!(
+                "\n{}",
+                self.profile.table(self.steps, self.last.n)
+            ));
         }
         text
     }
@@ -290,30 +299,6 @@ impl Summary {
         }
     }
 
-    /// Seconds of each phase a step, and what part of the whole that is.
-    pub fn profile_table(&self) -> MarkdownTable {
-        let steps = self.steps.max(1) as f64;
-        let stars = self.last.n as f64;
-        let mut table = MarkdownTable::new(["phase", "s/step", "ns/star", "part"]);
-        let total = self.profile.total();
-        for phase in Phase::ALL {
-            let seconds = self.profile.0[phase as usize];
-            table.row(vec![
-                phase.name().to_owned(),
-                digits(seconds / steps),
-                digits(1e9 * seconds / steps / stars),
-                format!("{:.1} %", 100.0 * seconds / total),
-            ]);
-        }
-        table.row(vec![
-            "all".to_owned(),
-            digits(total / steps),
-            digits(1e9 * total / steps / stars),
-            String::new(),
-        ]);
-        table
-    }
-
     /// The figures for programs.
     pub fn json(&self) -> Value {
         let phases: serde_json::Map<String, Value> = Phase::ALL
@@ -371,6 +356,7 @@ impl Summary {
             "seconds": self.seconds,
             "ranks": self.ranks.0,
             "threads": self.ranks.1,
+            "device": self.device,
             "bytes_per_star": self.bytes_per_star,
             "phases": phases,
             "messages": self.tally.json(),

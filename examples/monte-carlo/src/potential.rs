@@ -10,9 +10,12 @@ use rayon::prelude::*;
 use crate::bisection::Search;
 use crate::radial_index::RadialIndex;
 
-/// Number of stars in a run. Masses are summed within each run, and the sums of the runs are added in order, so the
-/// result has the same bits on any number of threads.
-const RUN: usize = 4096;
+/// Number of stars in a run. The masses of a run are summed star by star. The sums of the runs of a block are added in
+/// order, and so are the sums of the blocks. So the result has the same bits on any number of threads, and on a GPU.
+pub const RUN: usize = 64;
+/// Number of runs in a block: what one thread of the processor takes at a time.
+pub const RUNS: usize = 64;
+const BLOCK: usize = RUNS * RUN;
 
 /// Distance of the nodes in [`Potential::coarse`].
 pub const COARSE: usize = 64;
@@ -56,7 +59,9 @@ pub struct Potential {
     pub index: RadialIndex,
     /// Mass of a point at the centre, which is part of all masses inside. It takes effect with the next update.
     pub centre: f64,
-    sums: Vec<Between>,
+    /// Sums of the runs, and then those before each block and behind it.
+    runs: Vec<Between>,
+    blocks: Vec<Between>,
 }
 
 impl Potential {
@@ -73,18 +78,24 @@ impl Potential {
         let n = r.len();
         self.nodes.resize(n + 1, Node::default());
         self.between.resize(n + 1, Between::default());
-        self.sums.resize(n.div_ceil(RUN), Between::default());
-        let runs = (m.par_chunks(RUN), r.par_chunks(RUN));
-        (self.sums.par_iter_mut(), runs.0, runs.1)
+        self.runs.resize(n.div_ceil(RUN), Between::default());
+        self.blocks.resize(n.div_ceil(BLOCK), Between::default());
+        let stars = (m.par_chunks(BLOCK), r.par_chunks(BLOCK));
+        (
+            self.blocks.par_iter_mut(),
+            self.runs.par_chunks_mut(RUNS),
+            stars.0,
+            stars.1,
+        )
             .into_par_iter()
-            .for_each(|(sum, m, r)| *sum = sum_of(m, r));
+            .for_each(|(block, runs, m, r)| *block = sum_block(runs, m, r));
         let mut inside = self.centre;
-        for sum in &mut self.sums {
-            inside += std::mem::replace(&mut sum.inside, inside);
+        for block in &mut self.blocks {
+            inside += std::mem::replace(&mut block.inside, inside);
         }
         let mut outside = 0.0;
-        for sum in self.sums.iter_mut().rev() {
-            outside += std::mem::replace(&mut sum.outside, outside);
+        for block in self.blocks.iter_mut().rev() {
+            outside += std::mem::replace(&mut block.outside, outside);
         }
         self.between[0] = Between {
             inside: self.centre,
@@ -97,17 +108,19 @@ impl Potential {
                 _ => f64::NEG_INFINITY,
             },
         };
-        let runs = (m.par_chunks(RUN), r.par_chunks(RUN));
         let (nodes, between) = (&mut self.nodes[1..], &mut self.between[1..]);
         (
-            self.sums.par_iter(),
-            runs.0,
-            runs.1,
-            nodes.par_chunks_mut(RUN),
-            between.par_chunks_mut(RUN),
+            self.blocks.par_iter(),
+            self.runs.par_chunks(RUNS),
+            m.par_chunks(BLOCK),
+            r.par_chunks(BLOCK),
+            nodes.par_chunks_mut(BLOCK),
+            between.par_chunks_mut(BLOCK),
         )
             .into_par_iter()
-            .for_each(|(sum, m, r, nodes, between)| fill(sum, m, r, nodes, between));
+            .for_each(|(block, runs, m, r, nodes, between)| {
+                fill_block(*block, runs, m, r, nodes, between);
+            });
         self.coarse.clear();
         self.coarse.extend(self.nodes.iter().step_by(COARSE));
         self.index.update(r);
@@ -144,7 +157,20 @@ impl Potential {
     }
 }
 
-fn sum_of(m: &[f64], r: &[f64]) -> Between {
+/// The sums of the runs of a block, and the sum of these.
+fn sum_block(runs: &mut [Between], m: &[f64], r: &[f64]) -> Between {
+    let mut block = Between::default();
+    for ((run, m), r) in runs.iter_mut().zip(m.chunks(RUN)).zip(r.chunks(RUN)) {
+        *run = sum_run(m, r);
+        block.inside += run.inside;
+    }
+    for run in runs.iter().rev() {
+        block.outside += run.outside;
+    }
+    block
+}
+
+fn sum_run(m: &[f64], r: &[f64]) -> Between {
     let mut sum = Between::default();
     for m in m {
         sum.inside += m;
@@ -155,22 +181,36 @@ fn sum_of(m: &[f64], r: &[f64]) -> Between {
     sum
 }
 
-/// Equations 2 to 5 for one run, between what is inside and outside of it.
-fn fill(sum: &Between, m: &[f64], r: &[f64], nodes: &mut [Node], between: &mut [Between]) {
-    let mut inside = sum.inside;
-    for (b, m) in between.iter_mut().zip(m) {
-        inside += m;
-        b.inside = inside;
+/// Equations 2 to 5 for one block, between what is inside and outside of it.
+fn fill_block(
+    mut around: Between,
+    runs: &[Between],
+    m: &[f64],
+    r: &[f64],
+    nodes: &mut [Node],
+    between: &mut [Between],
+) {
+    for (run, (m, between)) in runs.iter().zip(m.chunks(RUN).zip(between.chunks_mut(RUN))) {
+        let mut inside = around.inside;
+        for (b, m) in between.iter_mut().zip(m) {
+            inside += m;
+            b.inside = inside;
+        }
+        around.inside += run.inside;
     }
-    let mut outside = sum.outside;
-    for (k, (m, r)) in m.iter().zip(r).enumerate().rev() {
-        let u = 1.0 / r;
-        between[k].outside = outside;
-        nodes[k] = Node {
-            u,
-            phi: between[k].phi(u),
-        };
-        outside += m * u;
+    for (k, run) in runs.iter().enumerate().rev() {
+        let stars = k * RUN..(k * RUN + RUN).min(m.len());
+        let mut outside = around.outside;
+        for k in stars.rev() {
+            let u = 1.0 / r[k];
+            between[k].outside = outside;
+            nodes[k] = Node {
+                u,
+                phi: between[k].phi(u),
+            };
+            outside += m[k] * u;
+        }
+        around.outside += run.outside;
     }
 }
 
@@ -195,7 +235,7 @@ mod tests {
 
     #[test]
     fn it_is_that_of_the_shells() {
-        let (m, r) = shells(3 * RUN + 17);
+        let (m, r) = shells(3 * BLOCK + 2 * RUN + 17);
         let mut potential = Potential::default();
         potential.update(&m, &r);
         for k in (0..r.len()).step_by(511) {

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use kirin_report::text::{MarkdownTable, digits};
+
 /// The phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -62,6 +64,28 @@ impl Profile {
         let result = work();
         self.0[phase as usize] += began.elapsed().as_secs_f64();
         result
+    }
+
+    /// Seconds of each phase a step, and what part of the whole that is: of so many steps of so many stars.
+    pub fn table(&self, steps: u64, stars: usize) -> MarkdownTable {
+        let (steps, stars) = (steps.max(1) as f64, stars as f64);
+        let mut table = MarkdownTable::new(["phase", "s/step", "ns/star", "part"]);
+        let total = self.total();
+        let mut row = |name: &str, seconds: f64, part: String| {
+            let each = seconds / steps;
+            let [s, ns] = [each, 1e9 * each / stars].map(digits);
+            table.row(vec![name.to_owned(), s, ns, part]);
+        };
+        for phase in Phase::ALL {
+            let seconds = self.0[phase as usize];
+            row(
+                phase.name(),
+                seconds,
+                format!("{:.1} %", 100.0 * seconds / total),
+            );
+        }
+        row("all", total, String::new());
+        table
     }
 
     /// All phases together.

@@ -117,6 +117,16 @@ impl Stream {
         }
     }
 
+    /// The state, for a GPU.
+    pub fn registers(&self) -> [u32; 4] {
+        self.0
+    }
+
+    /// The stream that has these [`registers`](Self::registers).
+    pub fn of_registers(registers: [u32; 4]) -> Self {
+        Self(registers)
+    }
+
     /// The state as two numbers, for messages and files.
     pub fn words(&self) -> [u64; 2] {
         let [a, b, c, d] = self.0.map(u64::from);

@@ -137,6 +137,7 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     }
     let mut run = begin(Counted::new(world), options, snapshot)?;
     made_on_first(&run.cluster.world, || run.check_replaced(files))?.map_err(Error::Refused)?;
+    run.cluster.use_device(options.device)?;
     let ending = run.evolve(options)?;
     let checkpoint = match &files.output {
         Some(_) => run.checkpoint()?,
@@ -353,6 +354,9 @@ impl<C: Communicator> Run<C> {
         let progress = writes.then(|| Progress::new("monte-carlo", start, t_end));
         let ending = loop {
             let now = self.cluster.scaled_time();
+            if self.history.is_due(&self.cluster, every, false) {
+                self.cluster.fetch()?;
+            }
             if let Some(record) = self.history.look(&self.cluster, every, false)
                 && let Some(csv) = &mut csv
             {
@@ -360,12 +364,16 @@ impl<C: Communicator> Run<C> {
             }
             if let Some((clock, snapshots)) = snapshots.as_mut().filter(|(c, _)| c.reached(now)) {
                 let number = clock.pass(now);
+                self.cluster.fetch()?;
                 self.write_bodies(&snapshots.path(number))?;
             }
             let rings = checkpoints.as_mut().is_some_and(|timer| timer.rings(now));
             let is_over = control.stop_after.is_some_and(|limit| elapsed() >= limit);
             let [rings, stop, is_over] =
                 self.agree([rings || checkpoint_requested(), stop(), is_over])?;
+            if rings {
+                self.cluster.fetch()?;
+            }
             if rings
                 && let Some(checkpoint) = self.checkpoint()?
                 && let Some(path) = &files.output
@@ -390,6 +398,7 @@ impl<C: Communicator> Run<C> {
         if let Some(progress) = progress {
             progress.finish();
         }
+        self.cluster.fetch()?;
         // A run that goes on later is to have the records of one that was never interrupted.
         if matches!(
             ending,

@@ -80,8 +80,13 @@ pub fn relaxation(
     let mean = mass / count;
     // <(M1 + M2)^2> of independent stars.
     let masses = 2.0 * square / count + 2.0 * mean * mean + FRICTION * mean * (heaviest - mean);
+    angle(settings) * speed * speed * speed / (coulomb * density * masses)
+}
+
+/// The factor of equation 7 that has theta_max.
+pub fn angle(settings: &Settings) -> f64 {
     let angle = settings.theta_max / (PI / 2.0);
-    angle * angle * (PI / 32.0) * speed * speed * speed / (coulomb * density * masses)
+    angle * angle * (PI / 32.0)
 }
 
 /// Part of the step of equation 7 that a cluster with a black hole takes. Stars on eccentric orbits stay for a whole step where they are

@@ -57,6 +57,9 @@ fn goes_on_on_another_number_of_ranks(encounters: &str) {
         "kroupa",
         "--encounters",
         encounters,
+        // It is not to end before.
+        "--core-stars",
+        "0",
     ];
     let run = |more: &[&str]| PROGRAM.succeed(&[&start[..], more].concat());
     run(&["--steps", "120", "--output", &whole]);

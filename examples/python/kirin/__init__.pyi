@@ -66,7 +66,7 @@ class Gravity:
         *,
         eps: ArrayLike = 0.0,
         source: Optional[ArrayLike] = None,
-        time: float = 0.0,
+        time: Optional[float] = None,
         out: Optional[NDArray[np.float64]] = None,
     ) -> NDArray[np.float64]: ...
     def potentials(
@@ -75,7 +75,7 @@ class Gravity:
         *,
         eps: ArrayLike = 0.0,
         source: Optional[ArrayLike] = None,
-        time: float = 0.0,
+        time: Optional[float] = None,
         out: Optional[NDArray[np.float64]] = None,
     ) -> NDArray[np.float64]: ...
     def forces(
@@ -85,7 +85,7 @@ class Gravity:
         *,
         eps: ArrayLike = 0.0,
         source: Optional[ArrayLike] = None,
-        time: float = 0.0,
+        time: Optional[float] = None,
         jerk: bool = False,
         potential: bool = False,
         nearest: bool = False,
@@ -96,7 +96,7 @@ class Gravity:
         x: Optional[ArrayLike] = None,
         *,
         source: Optional[ArrayLike] = None,
-        time: float = 0.0,
+        time: Optional[float] = None,
     ) -> Tuple[NDArray[np.int64], NDArray[np.int64]]: ...
     def __len__(self) -> int: ...
     @property

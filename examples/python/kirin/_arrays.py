@@ -8,12 +8,25 @@ DOUBLE = np.dtype(np.float64)
 INTEGER = np.dtype(np.int64)
 
 
+#: How packages write the unit of a number without one: astropy, unyt and pint, and pynbody's two.
+_NO_UNIT = ("", "1", "dimensionless", "NoUnit()", "1.00e+00")
+
+
+def _check_unit(value, name):
+    """Refuses what has a unit: of astropy and AMUSE (`unit`), of pynbody, unyt, pint and xarray (`units`); in lists, too."""
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    for attribute in ("unit", "units"):
+        unit = getattr(value, attribute, None)
+        if unit is not None and str(unit) not in _NO_UNIT:
+            raise TypeError(f"{name} has a unit ({unit}), which would be lost: pass its value, in units with G = 1")
+
+
 def _converted(array, name, dtype):
     """What numpy makes an array of double precision, or of integers, without loss of a mask or a unit."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array: its mask would be lost")
-    if hasattr(array, "unit"):
-        raise TypeError(f"{name} has a unit, which would be lost: pass its value, in units with G = 1")
+    if np.ma.is_masked(array):
+        raise TypeError(f"{name} is masked in places: its mask would be lost")
+    _check_unit(array, name)
     try:
         found = np.asarray(array)
     except ValueError as error:
@@ -58,6 +71,7 @@ def number(value, name):
     """One number."""
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} is a text, but a number is needed")
+    _check_unit(value, name)
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -68,7 +82,7 @@ def number(value, name):
 
 def squares(array, name, n):
     """The squares of lengths, as numbers: one of each, or None and one of all."""
-    if isinstance(array, (float, int)):
+    if isinstance(array, (float, int)) or getattr(array, "ndim", None) == 0:
         length = number(array, name)
         if length < 0.0:
             raise ValueError(f"{name} is negative")

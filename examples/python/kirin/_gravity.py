@@ -48,14 +48,15 @@ class Gravity(Handle):
     v, acc, jerk, snap : (n, 3), optional
         First to fourth derivative of the positions at `time`, from which `forces(time=...)` predicts them.
     time : (n,) or a number, optional
-        The time of each source; 0 by default.
+        The time of each source; 0 by default. Forces are those at this time, unless they are asked for with a time of their own.
     eps : (n,), optional
         Softening lengths of the sources themselves. The square of the softening length of a pair is the sum of the squares
         of both. Such forces are computed in double precision on the CPU.
     precision : str, optional
         "auto" (the default), "mixed", "double", "single", "adaptive", "double-single" or "reduced". "auto" is double
         precision for up to about a thousand sources, depending on the backend, and "mixed" for more: accelerations are then
-        exact to about 1e-7, at half of the cost. "reduced" has an error of up to 1.1e-3 a pair. A user's KIRIN_PRECISION wins.
+        exact to about 1e-7, at half of the cost. "reduced" has an error of up to 1.1e-3 a pair; sources that move are computed in
+        "single" in its place. A user's KIRIN_PRECISION wins.
 
     Examples
     --------
@@ -69,13 +70,15 @@ class Gravity(Handle):
     [-4.]
     """
 
-    __slots__ = ()
+    # The time of all sources, or None if they have several.
+    __slots__ = ("_time",)
     _opens = staticmethod(_library.open_)
 
     def __init__(
         self, x=None, m=None, *, v=None, acc=None, jerk=None, snap=None, time=None, eps=None, precision=None
     ):
         self._open()
+        self._time = 0.0
         try:
             if precision is not None:
                 self.set_precision(precision)
@@ -101,7 +104,7 @@ class Gravity(Handle):
         status = _library.set_sources(self._handle, len(x), _byref(sources))
         if status < 0:
             raise_for(status)
-        del keep
+        self._time = _common(keep.get("time"))
 
     def update(
         self, index, *, x=None, m=None, v=None, acc=None, jerk=None, snap=None, time=None, eps=None
@@ -123,9 +126,20 @@ class Gravity(Handle):
         status = _library.update_sources(self._handle, len(index), _byref(indices), _byref(sources))
         if status < 0:
             raise_for(status)
-        del keep
+        if time is not None and len(index):
+            now = _common(keep["time"])
+            of_all = len(index) >= len(self) and len(np.unique(index)) == len(self)
+            self._time = now if of_all or now == self._time else None
 
-    def accelerations(self, x=None, *, eps=0.0, source=None, time=0.0, out=None):
+    def _at(self, time):
+        """The time of forces: the one that is given, or that of the sources."""
+        if time is not None:
+            return number(time, "time")
+        if self._time is None:
+            raise ValueError("the sources have several times: give the time of the forces")
+        return self._time
+
+    def accelerations(self, x=None, *, eps=0.0, source=None, time=None, out=None):
         """Accelerations at points, (n, 3): the sum of m (xj - x) / (r^2 + eps^2)^(3/2) over the sources.
 
         Parameters
@@ -137,8 +151,8 @@ class Gravity(Handle):
         source : (n,) of integers, optional
             The source that a point is, which is left out; negative for none. (A source at the very place of a point exerts no
             force on it without softening.)
-        time : number
-            The sources are predicted to this time.
+        time : number, optional
+            The sources are predicted to this time. Without it, they stay where they are, which is an error if they have several times.
         out : (n, 3), optional
             An array of float64 for the result.
 
@@ -149,16 +163,17 @@ class Gravity(Handle):
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, eps, source)
         acc = _arrays.results(results, "acc", (n, 3), out, keep[0])
-        status = _library.forces(self._handle, number(time, "time"), eps2, n, _byref(targets), _byref(results))
+        status = _library.forces(self._handle, self._at(time), eps2, n, _byref(targets), _byref(results))
         if status < 0:
             raise_for(status)
         del keep
         return _arrays.in_place(acc, out)
 
-    def potentials(self, x=None, *, eps=0.0, source=None, time=0.0, out=None):
+    def potentials(self, x=None, *, eps=0.0, source=None, time=None, out=None):
         """Potentials at points, (n,): minus the sum of m / sqrt(r^2 + eps^2) over the sources.
 
-        The arguments are those of `accelerations`.
+        The arguments are those of `accelerations`. A point at the very place of a softened source feels that source's -m / eps, unless
+        `source` names it. Potentials of the sources themselves (without `x`) leave it out.
 
         >>> Gravity([[0, 0, 0], [4, 0, 0]], [1, 1]).potentials()
         array([-0.25, -0.25])
@@ -166,14 +181,14 @@ class Gravity(Handle):
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, eps, source)
         pot = _arrays.results(results, "pot", (n,), out, keep[0])
-        status = _library.forces(self._handle, number(time, "time"), eps2, n, _byref(targets), _byref(results))
+        status = _library.forces(self._handle, self._at(time), eps2, n, _byref(targets), _byref(results))
         if status < 0:
             raise_for(status)
         del keep
         return _arrays.in_place(pot, out)
 
     def forces(
-        self, x=None, v=None, *, eps=0.0, source=None, time=0.0, jerk=False, potential=False, nearest=False
+        self, x=None, v=None, *, eps=0.0, source=None, time=None, jerk=False, potential=False, nearest=False
     ):
         """Accelerations at points with what else is wanted, as `Forces`: jerks, potentials, nearest sources.
 
@@ -194,7 +209,7 @@ class Gravity(Handle):
         if x is not None and source is None and len(x) == 1:
             eps2s, eps2 = squares(eps, "eps", 1)
             eps2 = eps2 if eps2s is None else eps2s[0]
-            return Forces._make(_point.forces(self._handle, x, v, eps2, number(time, "time"), jerk, potential, nearest))
+            return Forces._make(_point.forces(self._handle, x, v, eps2, self._at(time), jerk, potential, nearest))
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, eps, source)
         if v is not None:
@@ -204,13 +219,13 @@ class Gravity(Handle):
         p = new(results, "pot", n) if potential else None
         k = new(results, "nearest", n, INTEGER) if nearest else None
         d = new(results, "distance2", n) if nearest else None
-        status = _library.forces(self._handle, number(time, "time"), eps2, n, _byref(targets), _byref(results))
+        status = _library.forces(self._handle, self._at(time), eps2, n, _byref(targets), _byref(results))
         if status < 0:
             raise_for(status)
         del keep
         return Forces(acc, j, p, k, None if d is None else np.sqrt(d, out=d))
 
-    def neighbours(self, radius, x=None, *, source=None, time=0.0):
+    def neighbours(self, radius, x=None, *, source=None, time=None):
         """The sources nearer to each point than `radius`, a number or (n,): offsets and indices.
 
         Those of point k are `indices[offsets[k]:offsets[k + 1]]`, in ascending order, without the source that the point is.
@@ -225,7 +240,7 @@ class Gravity(Handle):
         if radii is None:
             radii = np.full(n, radius2)
         put_numbers(targets, "radius2", radii)
-        status = _library.forces(self._handle, number(time, "time"), 0.0, n, _byref(targets), None)
+        status = _library.forces(self._handle, self._at(time), 0.0, n, _byref(targets), None)
         if status < 0:
             raise_for(status)
         del keep
@@ -241,9 +256,9 @@ class Gravity(Handle):
 
 
 def _sources(n, given):
-    """The structure of n sources, and the arrays that must outlive the call."""
+    """The structure of n sources, and the arrays that must outlive the call, by name."""
     sources = _library.Sources()
-    keep = []
+    keep = {}
     for name, array in given.items():
         if array is None:
             continue
@@ -258,8 +273,15 @@ def _sources(n, given):
         else:
             array = vectors(array, name, n)
             put_vectors(sources, name, array)
-        keep.append(array)
+        keep[name] = array
     return sources, keep
+
+
+def _common(times):
+    """The time that all sources have; None if there are several."""
+    if times is None or not len(times):
+        return 0.0
+    return float(times[0]) if (times == times[0]).all() else None
 
 
 #: Those of each process that no call of `accelerations` uses at present: to open one takes longer than the forces of a hundred particles.

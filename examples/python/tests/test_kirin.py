@@ -181,6 +181,40 @@ class Numbers(unittest.TestCase):
             gravity.potentials(other, eps=0.1, out=other[::-1, 0])
             np.testing.assert_array_equal(other[::-1, 0], pot)
 
+    def test_forces_are_those_at_the_time_of_the_sources(self):
+        at_rest = kirin.accelerations(self.x, self.m, 0.1)
+        with kirin.Gravity(self.x, self.m, v=self.v, time=5.0) as gravity:
+            self.near(gravity.accelerations(eps=0.1), at_rest)
+            self.near(gravity.forces(self.x[:1], eps=0.1).acc, plain(self.x, self.m, 0.01, self.x[:1])[0])
+            then = gravity.accelerations(eps=0.1, time=0.0)
+            self.assertGreater(np.abs(then - at_rest).max(), 1e-3)
+            gravity.update(np.arange(self.n), x=self.x, time=np.full(self.n, 6.0))
+            self.near(gravity.accelerations(eps=0.1), at_rest)
+            gravity.update([3], time=[6.0])
+            self.near(gravity.potentials(eps=0.1), plain(self.x, self.m, 0.01, self.x)[2] + self.m / 0.1)
+            gravity.update([3], time=[7.0])
+            for call in (gravity.accelerations, gravity.potentials, gravity.forces, lambda: gravity.neighbours(1.0)):
+                with self.assertRaisesRegex(ValueError, "several times"):
+                    call()
+            gravity.accelerations(time=7.0)
+            gravity.set_sources(self.x, self.m)
+            self.near(gravity.accelerations(eps=0.1), at_rest)
+
+    def test_a_number_of_numpy_is_the_softening_length_of_all(self):
+        with kirin.Gravity(self.x, self.m) as gravity:
+            wanted = gravity.accelerations(eps=0.25)
+            for eps in (np.float32(0.25), np.float64(0.25), np.array(0.25)):
+                np.testing.assert_array_equal(gravity.accelerations(eps=eps), wanted)
+
+    def test_what_has_no_unit_and_no_mask_is_an_array(self):
+        wanted = kirin.accelerations(self.x, self.m)
+        masked = np.ma.array(self.x, mask=np.zeros_like(self.x, bool))
+        for unit in (None, "", "dimensionless", "NoUnit()"):
+            for attribute in ("unit", "units"):
+                x = WithUnit(self.x, unit, attribute)
+                np.testing.assert_array_equal(kirin.accelerations(x, self.m), wanted)
+        np.testing.assert_array_equal(kirin.accelerations(masked, self.m), wanted)
+
     def test_updates_by_index(self):
         with kirin.Gravity(self.x, self.m) as gravity:
             index = RNG.permutation(self.n)[:50]
@@ -264,6 +298,20 @@ class Trees(unittest.TestCase):
             tree.accelerations()
 
 
+class WithUnit(np.ndarray):
+    """An array with a unit, as astropy (`unit`), pynbody, unyt and pint (`units`) have them."""
+
+    def __new__(cls, values, unit, attribute):
+        array = np.asarray(values, float).view(cls)
+        setattr(array, attribute, unit)
+        return array
+
+    def __array_finalize__(self, source):
+        for attribute in ("unit", "units"):
+            if hasattr(source, attribute):
+                setattr(self, attribute, getattr(source, attribute))
+
+
 class Refusals(unittest.TestCase):
     def setUp(self):
         self.x = RNG.normal(size=(10, 3))
@@ -293,6 +341,12 @@ class Refusals(unittest.TestCase):
             (TypeError, "real numbers", g.set_sources, (self.x.astype(complex), 1), {}),
             (TypeError, "real numbers", g.set_sources, ([["a", "b", "c"]], 1), {}),
             (TypeError, "masked", g.set_sources, (masked, 1), {}),
+            (TypeError, "unit (kpc)", g.set_sources, (WithUnit(self.x, "kpc", "unit"), 1), {}),
+            (TypeError, "unit (kpc)", g.set_sources, (WithUnit(self.x, "kpc", "units"), 1), {}),
+            (TypeError, "unit (kpc)", g.set_sources, (list(WithUnit(self.x, "kpc", "units")), 1), {}),
+            (TypeError, "unit (Myr)", g.accelerations, (), {"time": WithUnit(1.0, "Myr", "units")}),
+            (TypeError, "unit (kpc)", g.accelerations, (), {"eps": WithUnit(1.0, "kpc", "units")}),
+            (TypeError, "eps of the sources is (n,)", g.set_sources, (self.x, 1), {"eps": np.float32(0.1)}),
             (TypeError, "positions x and masses m", g.set_sources, (self.x, None), {}),
             (TypeError, "eps of the sources is (n,)", g.set_sources, (self.x, 1), {"eps": 0.1}),
             (ValueError, "x of particle 3 is NaN or infinite", g.set_sources, (bad, 1), {}),

@@ -55,6 +55,26 @@ class Tags(unittest.TestCase):
 
 
 class Wheels(unittest.TestCase):
+    def test_a_relative_path_begins_at_the_repository(self):
+        os.environ["LIBKIRIN"] = "Cargo.toml"
+        try:
+            self.assertEqual(builder.library(), builder.ROOT / "Cargo.toml")
+            os.environ["LIBKIRIN"] = "target/there-is-none.so"
+            with self.assertRaisesRegex(SystemExit, "there is no library .*there-is-none.so"):
+                builder.binaries()
+        finally:
+            del os.environ["LIBKIRIN"]
+
+    def test_a_copy_of_the_folder_is_refused(self):
+        root = builder.ROOT
+        with tempfile.TemporaryDirectory() as folder:
+            builder.ROOT = Path(folder)
+            try:
+                with self.assertRaisesRegex(SystemExit, "pip before 21.3"):
+                    builder.build_wheel(folder)
+            finally:
+                builder.ROOT = root
+
     def build(self, names, binary):
         """The files of a wheel whose libraries and command are these, with their modes, its name, and what the builder says."""
         with tempfile.TemporaryDirectory() as folder:

@@ -15,18 +15,6 @@ use crate::phase_space::PhaseSpace;
 /// Threads of a thread block.
 const THREADS: usize = 128;
 
-/// Where the galaxy's field is computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Device {
-    /// On the GPU where the library sums over the pairs on one, else on the processor
-    #[default]
-    Auto,
-    /// On the processor
-    Cpu,
-    /// On the first GPU that KIRIN_DEVICES names
-    Gpu,
-}
-
 /// The field of a galaxy on a GPU.
 pub struct FieldOnDevice {
     gpu: Gpu,

@@ -6,6 +6,7 @@ use kirin::client::Grape;
 use kirin_device::Failure;
 use kirin_kit::bound::{BoundPart, Potentials};
 use kirin_kit::columns::Column;
+use kirin_kit::command::Device;
 use kirin_kit::diagnostics::angular_momentum;
 use kirin_kit::galaxy::{Field, Galaxy, Moment};
 use kirin_kit::run::{Integration, TimeGrid};
@@ -15,7 +16,7 @@ use kirin_report::plot::Figure;
 
 use crate::checkpoint;
 use crate::cluster;
-use crate::device::{Device, FieldOnDevice};
+use crate::device::FieldOnDevice;
 use crate::encounter::Encounters;
 use crate::error::Error;
 use crate::forces::{Counts, Forces};

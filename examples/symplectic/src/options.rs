@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED};
+use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Device};
 use kirin_kit::comparison::ReportLimits;
 use kirin_kit::galaxy::sky::Sun;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions, Units};
@@ -16,7 +16,6 @@ use kirin_kit::run::{Log, RunControl};
 use kirin_kit::settings::{Given, contradiction};
 use kirin_kit::{Body, Snapshot};
 
-use crate::device::Device;
 use crate::encounter::Radii;
 use crate::error::Error;
 use crate::settings::{MAY_CHANGE, Scale, Settings};
@@ -113,7 +112,7 @@ pub struct Options {
     /// Arithmetic of the pair forces [default: KIRIN_PRECISION, or mixed]
     #[arg(long, value_enum)]
     pub precision: Option<Precision>,
-    /// What computes the galaxy's field; the bits are the same
+    /// Where the galaxy's field is computed; the bits are the same. auto: where the library sums over the pairs
     #[arg(long, value_enum, default_value_t)]
     pub device: Device,
     /// Turn all velocities of the --input round: the run goes back where it came from

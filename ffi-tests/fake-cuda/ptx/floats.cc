@@ -31,6 +31,13 @@ struct Fused {
     f32 operator()(f32 a, f32 b, f32 c) const { return __builtin_fmaf(a, b, c); }
     f64 operator()(f64 a, f64 b, f64 c) const { return __builtin_fma(a, b, c); }
 };
+// Towards zero; what is beyond the integers becomes the nearest of them, and what is no number 0.
+struct Truncated {
+    s32 operator()(f64 a) const
+    {
+        return a >= 2147483647.0 ? 2147483647 : a <= -2147483648.0 ? -2147483647 - 1 : a == a ? s32(a) : 0;
+    }
+};
 struct Quotient { template <class T> T operator()(T a, T b) const { return a / b; } };
 struct Reciprocal { template <class T> T operator()(T a) const { return T(1) / a; } };
 struct Root {
@@ -137,6 +144,7 @@ void add_floats(Table &table)
     to.add1<Convert<f32>, f32, f64>("cvt.rn.ftz.f32.f64", Denormals::flushed);
     to.add1<Convert<f64>, f64, f32>("cvt.f64.f32", Denormals::kept);
     to.add1<Convert<f64>, f64, f32>("cvt.ftz.f64.f32", Denormals::flushed);
+    to.add1<Truncated, s32, f64>("cvt.rzi.s32.f64", Denormals::kept);
     table["rsqrt.approx.f32"] = {root<false, f32>, root<true, f32>, Denormals::kept, "f32 f32"};
     table["rsqrt.approx.ftz.f32"] = {root<false, f32>, root<true, f32>, Denormals::flushed, "f32 f32"};
     table["rsqrt.approx.f64"] = {root<false, f64>, root<true, f64>, Denormals::kept, "f64 f64"};

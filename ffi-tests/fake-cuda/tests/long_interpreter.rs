@@ -442,6 +442,29 @@ $DONE:
     }
 }
 
+/// Numbers from -64 to 63.5 in steps of 1/2 lose their fraction; those beyond the integers become the nearest of them.
+#[test]
+fn numbers_are_truncated() {
+    for (scale, factor) in [
+        ("0d3FE0000000000000", 0.5),
+        ("0d4190000000000000", 2_f64.powi(26)),
+    ] {
+        let body = format!(
+            "
+	cvt.rn.f64.u32 	%fd1, %r2;
+	add.rn.f64 	%fd1, %fd1, 0dC060000000000000;
+	mul.rn.f64 	%fd1, %fd1, {scale};
+	cvt.rzi.s32.f64 	%r5, %fd1;
+	st.global.u32 	[%rd4], %r5;"
+        );
+        let Some(found) = words("reverse", &body, &[]) else {
+            return;
+        };
+        let expected = (0..ALL as i32).map(|i| (factor * f64::from(i - 128)) as i32 as u32);
+        assert_eq!(found, expected.collect::<Vec<u32>>());
+    }
+}
+
 /// Roots of 1, 2 ... 256.
 #[test]
 fn roots_are_as_wrong_as_the_manual_allows() {

@@ -278,6 +278,9 @@ fn a_refused_firsthalf_is_told_by_lasthalf() {
     for backend in ["cpu", "reference"] {
         let settings = [("KIRIN_BACKEND", backend)];
         let (out, err) = texts(&run(&mut clean_command(&client, &settings)));
-        assert_eq!(out, "-1 -1 7\n-1 -1 7\n0 0 0.25\n", "{backend}: {err}");
+        assert_eq!(
+            out, "-1 -1 7\n0 0.0625\n-1 -1 7\n-1 -1 7\n0 0 0.25\n",
+            "{backend}: {err}"
+        );
     }
 }

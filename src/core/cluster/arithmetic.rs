@@ -2,7 +2,7 @@
 //! makes it when it is first needed.
 //!
 //! Both choices of `auto`, precision and backend, depend only on the number of j-particles of the call, on the GPUs, and
-//! on whether j-particles were ever stored with more than a mass and a position. So the force on a particle still depends on
+//! on what was ever [stored](Stored). So the force on a particle still depends on
 //! that particle and on the j-particles `0..nj` only.
 
 use super::seat::Seat;
@@ -10,6 +10,17 @@ use crate::choice::{self, Rule};
 use crate::force::Backend;
 use crate::process::settings::{BackendChoice, Devices, Precision, PrecisionChoice, Settings};
 use crate::sources::jmemory::JMemory;
+
+/// What was ever stored in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stored {
+    /// Masses and positions, or nothing, by calls of GRAPE-6 or GRAPE-5.
+    AtRest,
+    /// Masses and positions, by arrays: `auto` looks at their number.
+    ArraysAtRest,
+    /// More than that.
+    Moving,
+}
 
 /// What is chosen for a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,13 +116,13 @@ impl Arithmetic {
         *self.rule.insert(rule)
     }
 
-    /// The precision of a block with `nj` j-particles, some of which may move if `moving` is set.
-    pub fn precision_for(&mut self, settings: &Settings, moving: bool, nj: usize) -> Precision {
+    /// The precision of a block with `nj` j-particles.
+    pub fn precision_for(&mut self, settings: &Settings, stored: Stored, nj: usize) -> Precision {
         let choice = self.choice(settings);
         match choice {
             _ if settings.backend == BackendChoice::Reference => Precision::Double,
-            PrecisionChoice::Always(precision) => self.taken_for(settings, moving, precision),
-            _ if !moving => Precision::Mixed,
+            PrecisionChoice::Always(precision) => self.taken_for(settings, stored, precision),
+            _ if stored == Stored::AtRest => Precision::Mixed,
             _ => {
                 let rule = self.rule(settings);
                 let is_raised = choice == PrecisionChoice::Adaptive && self.raised;
@@ -126,9 +137,9 @@ impl Arithmetic {
     /// Whether the CPU computes a block with `nj` j-particles, although there is a GPU. Not where the user or the client
     /// names GPUs. Nor where the client chooses the precision: it may have divided its j-particles over several clusters,
     /// whose bits shall not depend on their numbers.
-    fn is_for_cpu(&mut self, settings: &Settings, moving: bool, nj: usize) -> bool {
+    fn is_for_cpu(&mut self, settings: &Settings, stored: Stored, nj: usize) -> bool {
         self.few_on_cpu
-            && moving
+            && stored == Stored::Moving
             && settings.backend == BackendChoice::Auto
             && settings.devices.is_auto()
             && self.chosen.is_none()
@@ -136,24 +147,31 @@ impl Arithmetic {
     }
 
     /// What computes where `precision` is asked for. Only where that may be another one are the devices looked at.
-    fn taken_for(&mut self, settings: &Settings, moving: bool, precision: Precision) -> Precision {
+    fn taken_for(
+        &mut self,
+        settings: &Settings,
+        stored: Stored,
+        precision: Precision,
+    ) -> Precision {
         match precision {
-            Precision::Reduced if moving => precision.without_reduced(),
+            Precision::Reduced if stored == Stored::Moving => precision.without_reduced(),
             Precision::DoubleSingle | Precision::Reduced => self.rule(settings).takes(precision),
             Precision::Mixed | Precision::Double | Precision::Single => precision,
         }
     }
 
     /// The same for every block of the cluster; `None` where it depends on the block.
-    fn precision_of_all(&self, settings: &Settings, moving: bool) -> Option<Precision> {
+    fn precision_of_all(&self, settings: &Settings, stored: Stored) -> Option<Precision> {
         match self.choice(settings) {
             _ if settings.backend == BackendChoice::Reference => Some(Precision::Double),
             PrecisionChoice::Always(precision) => Some(match self.rule {
-                _ if moving && precision == Precision::Reduced => precision.without_reduced(),
+                _ if stored == Stored::Moving && precision == Precision::Reduced => {
+                    precision.without_reduced()
+                }
                 Some(rule) => rule.takes(precision),
                 None => precision,
             }),
-            _ if !moving => Some(Precision::Mixed),
+            _ if stored == Stored::AtRest => Some(Precision::Mixed),
             _ => None,
         }
     }
@@ -162,12 +180,12 @@ impl Arithmetic {
     pub fn next(
         &mut self,
         settings: &Settings,
-        moving: bool,
+        stored: Stored,
         nj: usize,
         memory: &mut JMemory,
     ) -> &mut dyn Backend {
-        let precision = self.precision_for(settings, moving, nj);
-        let on_cpu = self.is_for_cpu(settings, moving, nj);
+        let precision = self.precision_for(settings, stored, nj);
+        let on_cpu = self.is_for_cpu(settings, stored, nj);
         let choice = Choice {
             precision: match on_cpu {
                 true => precision.without_pairs(),
@@ -175,7 +193,7 @@ impl Arithmetic {
             },
             on_cpu,
         };
-        if self.current.replace(choice) != Some(choice) && self.made.len() > 1 {
+        if self.current.replace(choice) != Some(choice) && !self.made.is_empty() {
             memory.change_everything();
         }
         let made = self.make(settings, choice);
@@ -189,7 +207,7 @@ impl Arithmetic {
         let choice = self.current.or(first).unwrap_or_else(|| {
             let asked = self.choice(settings).arithmetic();
             Choice {
-                precision: self.taken_for(settings, false, asked),
+                precision: self.taken_for(settings, Stored::AtRest, asked),
                 on_cpu: false,
             }
         });
@@ -258,16 +276,16 @@ impl Arithmetic {
     }
 
     /// The precision in words: of the last block, or else what is in force.
-    pub fn describe(&self, settings: &Settings, moving: bool) -> String {
+    pub fn describe(&self, settings: &Settings, stored: Stored) -> String {
         let last = self.current.map(|choice| choice.precision);
-        match last.or(self.precision_of_all(settings, moving)) {
+        match last.or(self.precision_of_all(settings, stored)) {
             Some(precision) => precision.to_string(),
             None => self.choice(settings).to_string(),
         }
     }
 
     /// The backends and the precisions of all blocks in words, for the statistics.
-    pub fn summary(&self, settings: &Settings, moving: bool) -> String {
+    pub fn summary(&self, settings: &Settings, stored: Stored) -> String {
         let name = |on_cpu| {
             let made = self.made.iter().find(|made| made.choice.on_cpu == on_cpu);
             made.map(|made| made.backend.name())
@@ -281,7 +299,7 @@ impl Arithmetic {
                 format!("{few} in {on_cpu} of {all} blocks, else {others}")
             }
         };
-        let precision = match self.precision_of_all(settings, moving) {
+        let precision = match self.precision_of_all(settings, stored) {
             Some(precision) => precision.to_string(),
             None => format!(
                 "{}: {} in {} of {all} blocks",
@@ -326,10 +344,10 @@ mod tests {
         };
         let mut few = of(Arithmetic::with_few_on_cpu());
         let auto = Settings::default();
-        assert!(few.is_for_cpu(&auto, true, 512));
-        assert!(!few.is_for_cpu(&auto, true, 513));
-        assert!(!few.is_for_cpu(&auto, false, 512));
-        assert!(!of(Arithmetic::default()).is_for_cpu(&auto, true, 512));
+        assert!(few.is_for_cpu(&auto, Stored::Moving, 512));
+        assert!(!few.is_for_cpu(&auto, Stored::Moving, 513));
+        assert!(!few.is_for_cpu(&auto, Stored::AtRest, 512));
+        assert!(!of(Arithmetic::default()).is_for_cpu(&auto, Stored::Moving, 512));
         let no_gpu = Rule {
             on_gpu: false,
             ..rule
@@ -338,7 +356,7 @@ mod tests {
             rule: Some(no_gpu),
             ..Arithmetic::with_few_on_cpu()
         };
-        assert!(!alone.is_for_cpu(&auto, true, 0));
+        assert!(!alone.is_for_cpu(&auto, Stored::Moving, 0));
         let cuda = Settings {
             backend: BackendChoice::Cuda,
             ..Settings::default()
@@ -348,9 +366,12 @@ mod tests {
             ..Settings::default()
         };
         for settings in [cuda, named] {
-            assert!(!few.is_for_cpu(&settings, true, 512), "{settings:?}");
+            assert!(
+                !few.is_for_cpu(&settings, Stored::Moving, 512),
+                "{settings:?}"
+            );
         }
         few.choose(PrecisionChoice::Auto);
-        assert!(!few.is_for_cpu(&auto, true, 512));
+        assert!(!few.is_for_cpu(&auto, Stored::Moving, 512));
     }
 }

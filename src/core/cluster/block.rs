@@ -143,10 +143,11 @@ impl Cluster {
         self.outcome = Ok(());
     }
 
-    /// Notes why a `firsthalf` was refused. The next `lasthalf` returns the same error. Otherwise a client that ignores
-    /// the status of `firsthalf` would get the results of the block before. Nothing else changes.
+    /// Notes why a `firsthalf` was refused. The next `lasthalf` returns the same error, and the one after it computes its own
+    /// block. Otherwise a client that ignores the status of `firsthalf` would get the results of the block before.
     pub fn note_refusal(&mut self, error: Error) {
         self.refused = Some(error);
+        self.owed = false;
     }
 
     /// Why the last `firsthalf` was refused; tells it once.
@@ -171,7 +172,7 @@ impl Cluster {
         self.look_at_noise();
         let backend = self
             .arithmetic
-            .next(&self.settings, self.moving, nj, &mut self.memory);
+            .next(&self.settings, self.stored, nj, &mut self.memory);
         if self.stats.is_none() && backend.on_gpu() {
             // Needed to notice that there are too few pipelines.
             self.stats = Some(Box::default());

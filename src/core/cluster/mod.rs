@@ -7,7 +7,7 @@ mod registers;
 mod seat;
 mod writes;
 
-use self::arithmetic::Arithmetic;
+use self::arithmetic::{Arithmetic, Stored};
 pub use self::block::BlockResults;
 use self::block::Phase;
 use self::registers::Registers;
@@ -29,8 +29,7 @@ pub struct Cluster {
     settings: Settings,
     memory: JMemory,
     arithmetic: Arithmetic,
-    /// Whether j-particles were ever stored with more than a mass and a position.
-    moving: bool,
+    stored: Stored,
     noise: Noise,
     ti: f64,
     phase: Phase,
@@ -80,7 +79,7 @@ impl Cluster {
             settings,
             memory: JMemory::of(sources),
             arithmetic: Arithmetic::default(),
-            moving: false,
+            stored: Stored::AtRest,
             noise: Noise::default(),
             ti: 0.0,
             phase: Phase::Free,
@@ -132,13 +131,16 @@ impl Cluster {
     /// The precision of the last block, or else what is in force, in words.
     pub fn precision(&self) -> String {
         let is_new = self.memory.page_count() == 0;
-        let may_move = self.moving || is_new && self.memory.sources() == SourceKind::Moving;
-        self.arithmetic.describe(&self.settings, may_move)
+        let stored = match is_new && self.memory.sources() == SourceKind::Moving {
+            true => Stored::Moving,
+            false => self.stored,
+        };
+        self.arithmetic.describe(&self.settings, stored)
     }
 
     /// The precision that a block with `nj` j-particles of this cluster takes, where they move.
     pub fn precision_for(&mut self, nj: usize) -> Precision {
-        self.arithmetic.precision_for(&self.settings, true, nj)
+        (self.arithmetic).precision_for(&self.settings, Stored::Moving, nj)
     }
 
     /// Chooses the precision from the next block on, unless the user has.
@@ -173,7 +175,7 @@ impl Cluster {
         }
         let text = stats.text(&ClusterFacts {
             name: name.to_owned(),
-            backend: self.arithmetic.summary(&self.settings, self.moving),
+            backend: self.arithmetic.summary(&self.settings, self.stored),
             on_gpu: self.arithmetic.on_gpu(),
             npipes: self.settings.npipes,
             present: self.memory.present(),

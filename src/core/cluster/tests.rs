@@ -162,7 +162,7 @@ fn auto_is_double_up_to_a_number_of_j_particles_and_mixed_above() {
         assert_eq!(auto.precision_for(nj) == Precision::Double, few, "{nj}");
     }
     assert_ne!(force(&mut mixed, 1280).0, force(&mut double, 1280).0);
-    let summary = auto.arithmetic.summary(&auto.settings, auto.moving);
+    let summary = auto.arithmetic.summary(&auto.settings, auto.stored);
     assert!(
         summary.ends_with("precision auto: double in 3 of 7 blocks"),
         "{summary}"

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Cluster, Phase};
+use super::{Cluster, Phase, Stored};
 use crate::error::{Error, Result};
 use crate::process;
 use crate::sources::jmemory::{self, ClientParticle, Given, ZERO};
@@ -26,7 +26,7 @@ impl Cluster {
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
     pub unsafe fn set_numbers(&mut self, address: i32, mut numbers: ClientParticle) -> Result<()> {
-        self.moving = true;
+        self.stored = Stored::Moving;
         if !self.settings.snap {
             numbers.vectors[4] = ZERO;
         }
@@ -196,7 +196,11 @@ impl Cluster {
         if self.phase != Phase::Free {
             self.drop_block();
         }
-        self.moving = true;
+        let kind = match given.moves() {
+            true => Stored::Moving,
+            false => Stored::ArraysAtRest,
+        };
+        self.stored = self.stored.max(kind);
         match self.settings.snap {
             true => given,
             false => given.without_snap(),

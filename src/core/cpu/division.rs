@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use super::leaves::TOGETHER;
 use crate::sources::jmemory::PAGE;
 use crate::sources::sum_tree::share;
 
@@ -19,7 +20,7 @@ const PREDICTION: f64 = 2.0;
 const WORTH_SHARING: f64 = 10_000.0;
 const LEAST_WORK: f64 = 5_000.0;
 
-/// Tasks for each thread, for long and for short work. With several tasks a delayed thread leaves its share to the
+/// Tasks for each thread, for long and for short work, where they are of equal size. With several tasks a delayed thread leaves its share to the
 /// others. But each task takes about a microsecond to begin and to join its sums, which counts in short work.
 const TASKS_PER_THREAD: usize = 8;
 const TASKS_OF_SHORT_WORK: usize = 2;
@@ -59,6 +60,9 @@ pub struct Division {
     work: f64,
     tasks: usize,
     over_pages: bool,
+    /// If this is a number, each thread has so many tasks, each about half as large as the one before. A large task takes less time
+    /// for each i-particle, because each of its leaves comes into the nearest cache once; the small ones end together.
+    halvings: Option<usize>,
     predicts_first: bool,
 }
 
@@ -77,6 +81,7 @@ impl Division {
             over_pages: false,
             // One thread predicts each page when it comes to it.
             predicts_first: threads > 1 && stale > 0,
+            halvings: None,
         };
         let each = match work < SHORT {
             true => TASKS_OF_SHORT_WORK,
@@ -89,6 +94,12 @@ impl Division {
         };
         if threads == 1 {
             over_particles(ni.div_ceil(CHUNK))
+        } else if ni >= threads * least && ni <= threads * CHUNK * 2 {
+            let halvings = 1 + (ni / threads / least).ilog2() as usize;
+            Self {
+                halvings: Some(halvings),
+                ..over_particles(threads * halvings)
+            }
         } else if ni >= threads * least {
             let tasks = (ni / least).min(threads * each);
             over_particles(tasks.max(ni.div_ceil(CHUNK)))
@@ -101,6 +112,7 @@ impl Division {
                 // Joining the parts of many i-particles takes time.
                 tasks: pages.min(threads * if ni > LEAST_SHARE.1 { 2 } else { each }),
                 over_pages: true,
+                halvings: None,
                 predicts_first: false,
             }
         } else {
@@ -140,6 +152,17 @@ impl Division {
                 particles: 0..self.ni,
                 pages: share(self.pages, self.tasks, t),
             }
+        } else if let Some(halvings) = self.halvings {
+            let own: Range<usize> = share(self.ni, self.threads, t / halvings);
+            let cut = |k: usize| match k == halvings {
+                true => own.end,
+                false => own.start + (own.len() - (own.len() >> k)).next_multiple_of(TOGETHER),
+            };
+            let k = t % halvings;
+            Task {
+                particles: cut(k)..cut(k + 1),
+                pages: 0..self.pages,
+            }
         } else {
             Task {
                 particles: share(self.ni, self.tasks, t),
@@ -155,7 +178,15 @@ mod tests {
 
     #[test]
     fn tasks_cover_every_pair_once() {
-        for (ni, pages) in [(1, 1), (1, 32), (7, 3), (256, 2), (300, 128), (5000, 40)] {
+        for (ni, pages) in [
+            (1, 1),
+            (1, 32),
+            (7, 3),
+            (129, 9),
+            (256, 2),
+            (300, 128),
+            (5000, 40),
+        ] {
             for threads in [1, 2, 5, 64] {
                 for split in [true, false] {
                     let division = Division::new(ni, pages, pages, threads, split);
@@ -172,6 +203,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_tasks_of_a_thread_become_smaller() {
+        let division = Division::new(96, 32, 0, 2, true);
+        let sizes = (0..division.tasks()).map(|t| division.task(t).particles.len());
+        assert_eq!(sizes.collect::<Vec<_>>(), [24, 16, 8, 24, 16, 8]);
+        // Pages that do not fit into a cache are not fetched for a few i-particles.
+        let far = Division::new(256, 400, 0, 2, true);
+        assert!((0..far.tasks()).all(|t| far.task(t).particles.len() >= 64));
     }
 
     #[test]

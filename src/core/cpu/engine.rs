@@ -212,6 +212,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             block,
             prepared: &self.prepared,
             pages: &self.pages,
+            ready: &[],
             nearest,
             unsoftened,
             tabled,
@@ -230,13 +231,21 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
                 &|p| {
                     let predicted = shared.s.vectorize(Predict {
                         shared: &shared,
-                        position: shared.pages[p],
+                        at: p,
                     });
                     note(&outcome, predicted);
                 },
             )?;
             self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
         }
+        let ready = match whole && division.threads() > 1 && !self.scarce {
+            true => shared.prepare_all()?,
+            false => Vec::new(),
+        };
+        let shared = BlockContext {
+            ready: &ready,
+            ..shared
+        };
         let workspaces = &self.workspaces[..spaces];
         let all_results = Lock::new(&mut *results);
         pool.run(

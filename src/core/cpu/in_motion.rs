@@ -10,7 +10,7 @@ use super::leaves::{self, LeafSums, Walk};
 use super::masses::{Labels, Masses};
 use super::nearest;
 use super::pair::LeafLanes;
-use super::resolution::LeafBounds;
+use super::resolution::{LeafBounds, Resolution, are_finite};
 use super::resum::{self, Leaf, Resum};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
@@ -35,6 +35,8 @@ struct PageInMotion<'a, S: Simd, const SPLIT: bool> {
     masses: &'a Masses<S::T>,
     labels: &'a Labels,
     bounds: LeafBounds,
+    /// Whether only a close pair or an overflow can spoil the sums of any of the i-particles.
+    hold_unless_close: bool,
     /// What brings sums into the client's units.
     factors: Sums,
     /// The same for sums in `reduced` precision, where these are wanted.
@@ -96,14 +98,23 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             nearest: false,
             lanes: [MaybeUninit::uninit(); leaves::TOGETHER],
         };
+        // The units of the i-particles, and what is true of all of them.
+        let (mut aimed, mut all) = (None, None);
         let mut walk = Walk::new(length);
-        for &position in &self.pages[task.pages.clone()] {
+        for at in task.pages.clone() {
+            let position = self.pages[at];
             let page = self.memory.page(position);
-            let prepared = self.prepare(position)?;
+            let prepared = self.page(at)?;
             let tile = self.tile(&prepared, page, scratch)?;
             let masses = &*prepared.masses;
             totals.aim::<SPLIT>(particles, tile);
             let (steps, targets, stacks) = totals.of(particles.len());
+            if aimed != Some((tile.units, tile.grid)) {
+                aimed = Some((tile.units, tile.grid));
+                let each = targets.iter().map(|t| t.target.resolution);
+                all = each.reduce(|all: Resolution, next| all.and(&next));
+            }
+            let bounds = self.bounds(tile, masses);
             let mut over = PageInMotion {
                 shared: self,
                 particles,
@@ -117,7 +128,10 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 },
                 masses,
                 labels: &prepared.labels,
-                bounds: self.bounds(tile, masses),
+                bounds,
+                hold_unless_close: all.is_some_and(|all| {
+                    all.holds_unless_close(&bounds, page.has_motion() || all.speed != 0.0)
+                }),
                 factors: tile::factors(&tile.units, masses.unit, self.root),
                 reduced_factors: self
                     .reduced
@@ -183,13 +197,10 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         // SAFETY: `k` is one of `of`, whose lanes were written.
         let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init() };
         let (sums, least) = lanes.over_lanes(self.shared.s, nearest);
-        let resolution = &target.resolution;
-        let holds = resolution.holds(&sums, &self.bounds, jerk);
-        let proved = resolution.are_apart(&sums, &self.bounds);
-        self.leaf.unproved += usize::from(!proved);
-        let sound = holds
-            && (proved || nearest && resolution.resolves(least.to_f64()) || self.are_apart(target));
-        if !sound {
+        let is_quickly_proved = self.hold_unless_close
+            & target.resolution.are_apart(&sums, &self.bounds)
+            & are_finite(&sums);
+        if !is_quickly_proved && !self.is_sound(k, &sums, least) {
             *to = self.exactly(k)?;
             return Ok(());
         }
@@ -256,11 +267,18 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
         }
     }
 
-    /// Whether the leaf has no close pair, although its potential does not prove that.
-    #[inline(always)]
-    fn are_apart(&self, target: &ScaledParticle<S::T>) -> bool {
-        let range = self.leaf.range.clone();
-        self.shared.are_apart(self.sources, target, range)
+    /// Whether single precision holds the sums of an i-particle and no pair is close.
+    #[cold]
+    #[inline(never)]
+    fn is_sound(&mut self, k: usize, sums: &Sums, least: S::T) -> bool {
+        let target = &self.targets[k].target;
+        let (resolution, range) = (&target.resolution, self.leaf.range.clone());
+        let proved = resolution.are_apart(sums, &self.bounds);
+        self.leaf.unproved += usize::from(!proved);
+        resolution.holds(sums, &self.bounds, self.has_jerk(target))
+            && (proved
+                || self.ahead.nearest && resolution.resolves(least.to_f64())
+                || self.shared.are_apart(self.sources, target, range))
     }
 
     /// Notes what may be the nearest neighbour of an i-particle, with `least` for the smallest r^2 of the leaf.

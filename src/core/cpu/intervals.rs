@@ -23,8 +23,11 @@ const MOST_SPIN_TIME: Duration = Duration::from_millis(4);
 /// With the policy `active` they stay awake this long.
 const ACTIVE_SPIN_TIME: Duration = Duration::from_secs(1);
 
-/// A wait for the workers is in vain if it is longer than this and than the whole effort.
+/// A wait for the workers is in vain if it is longer than this and than the whole effort, and longer than what sharing
+/// has saved since the last such wait, of which at most the second number counts. (A wait that was paid for may come of a
+/// short task of the system; long ones come of other programs.)
 const WAITED: Duration = Duration::from_micros(50);
+const MOST_SAVED: Duration = Duration::from_millis(1);
 
 /// After a wait in vain so many small jobs are not shared; twice as many after each further one, up to the second number.
 const ALONE: (u32, u32) = (64, 1 << 14);
@@ -45,6 +48,8 @@ pub struct JobIntervals {
     next_alone: u32,
     /// How many small jobs were shared without a wait in vain.
     undisturbed: u32,
+    /// What sharing has saved, less what waits have cost.
+    saved: Duration,
 }
 
 /// What to do with a job.
@@ -68,6 +73,7 @@ impl JobIntervals {
             alone: 0,
             next_alone: ALONE.0,
             undisturbed: 0,
+            saved: Duration::ZERO,
         }
     }
 
@@ -117,12 +123,17 @@ impl JobIntervals {
         if !is_small || joined == 0 {
             return;
         }
-        if waited > WAITED.max(effort) {
+        if waited > WAITED.max(effort).max(self.saved) {
             self.alone = self.next_alone;
             self.next_alone = (self.next_alone * 2).min(ALONE.1);
-            self.undisturbed = 0;
+            (self.undisturbed, self.saved) = (0, Duration::ZERO);
         } else {
             self.undisturbed += 1;
+            let saved = self.saved + (effort - effort / (joined as u32 + 1));
+            self.saved = match waited > WAITED.max(effort) {
+                true => saved.saturating_sub(waited),
+                false => saved.min(MOST_SAVED),
+            };
             if self.undisturbed == FORGIVEN {
                 (self.undisturbed, self.next_alone) = (0, ALONE.0);
             }
@@ -188,6 +199,15 @@ mod tests {
             rhythm.shared(1, Duration::ZERO, TWENTY, true);
         }
         assert_eq!(alone(&mut rhythm), ALONE.0);
+        // What sharing has saved pays for a short wait, but not for the next one.
+        for _ in 0..40 {
+            rhythm.shared(1, Duration::ZERO, TWENTY, true);
+        }
+        rhythm.shared(1, Duration::from_micros(300), TWENTY, true);
+        assert!(rhythm.plan(TWENTY).shares);
+        rhythm.shared(1, Duration::from_micros(300), TWENTY, true);
+        assert!(!rhythm.plan(TWENTY).shares);
+        (0..2 * ALONE.0).for_each(|_| _ = rhythm.plan(TWENTY));
         // A large job may be waited for, and one that nobody joined made nobody wait.
         rhythm.shared(1, Duration::from_millis(3), SMALL, false);
         rhythm.shared(0, Duration::from_millis(3), TWENTY, true);

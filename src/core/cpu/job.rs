@@ -5,34 +5,68 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::sources::sum_tree::share;
+
 /// A job as its workers see it: valid until the caller has taken it back and all who joined have left.
+///
+/// Each thread begins with its own share of the tasks, and then takes from the others' shares what is left of them. So a thread
+/// finds in its caches what the same task of the last job has left there.
 pub struct Job<'a> {
     task: &'a (dyn Fn(usize) + Sync),
-    tasks: usize,
-    next: AtomicUsize,
+    shares: [Share; SHARES],
+    used: usize,
     panic: Mutex<Option<Box<dyn std::any::Any + Send>>>,
 }
 
+/// Shares of a job at most. If there are more threads, several begin with the same share.
+const SHARES: usize = 16;
+
+/// A run of tasks. Each has cache lines of its own: most threads never look at another's.
+#[derive(Default)]
+#[repr(align(128))]
+struct Share {
+    /// The first task that nobody has claimed.
+    next: AtomicUsize,
+    /// After the last task.
+    end: usize,
+}
+
+impl Share {
+    fn claim(&self) -> Option<usize> {
+        // Only reading an exhausted share leaves its cache line with all who read it.
+        if self.next.load(Ordering::Relaxed) >= self.end {
+            return None;
+        }
+        let t = self.next.fetch_add(1, Ordering::Relaxed);
+        (t < self.end).then_some(t)
+    }
+}
+
 impl<'a> Job<'a> {
-    /// Nobody has claimed any of the tasks yet.
-    pub fn new(tasks: usize, task: &'a (dyn Fn(usize) + Sync)) -> Self {
+    /// Nobody has claimed any of the tasks yet, which are for so many threads.
+    pub fn new(tasks: usize, threads: usize, task: &'a (dyn Fn(usize) + Sync)) -> Self {
+        let used = threads.clamp(1, SHARES);
+        let mut shares: [Share; SHARES] = Default::default();
+        for (k, to) in shares[..used].iter_mut().enumerate() {
+            let run = share(tasks, used, k);
+            (to.next, to.end) = (AtomicUsize::new(run.start), run.end);
+        }
         Self {
             task,
-            tasks,
-            next: AtomicUsize::new(0),
+            shares,
+            used,
             panic: Mutex::new(None),
         }
     }
 
-    /// Claims tasks until none is left.
-    pub fn work(&self) {
-        loop {
-            let t = self.next.fetch_add(1, Ordering::Relaxed);
-            if t >= self.tasks {
-                return;
-            }
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.task)(t))) {
-                lock(&self.panic).get_or_insert(payload);
+    /// Claims tasks until none is left. The thread that posts the job has number 0, the workers the numbers after that.
+    pub fn work(&self, thread: usize) {
+        let shares = &self.shares[..self.used];
+        for k in 0..self.used {
+            while let Some(t) = shares[(thread + k) % self.used].claim() {
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.task)(t))) {
+                    lock(&self.panic).get_or_insert(payload);
+                }
             }
         }
     }
@@ -159,4 +193,27 @@ pub fn spin_until(done: impl Fn() -> bool) -> bool {
 /// Ignores poison: nothing panics while it holds these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_begins_with_its_share_and_then_takes_what_others_leave() {
+        let order = Mutex::new(Vec::new());
+        let task = |t| lock(&order).push(t);
+        let job = Job::new(7, 3, &task);
+        let claimed = job.shares[0].claim();
+        job.work(1);
+        assert_eq!(claimed, Some(0));
+        assert_eq!(*lock(&order), [2, 3, 4, 5, 6, 1]);
+        // More threads than shares, and more shares than tasks.
+        for (tasks, threads) in [(100, 40), (3, 16), (5, 0)] {
+            lock(&order).clear();
+            Job::new(tasks, threads, &task).work(33);
+            lock(&order).sort_unstable();
+            assert!(lock(&order).iter().copied().eq(0..tasks));
+        }
+    }
 }

@@ -16,7 +16,7 @@ pub struct Masses<T> {
     pub unit: f64,
     /// The smallest magnitude that is not zero, divided by the unit; infinite where there is none.
     pub least: f64,
-    /// The sum of the magnitudes of each leaf, divided by the unit.
+    /// The sum of the magnitudes of each leaf, divided by the unit. It is zero if no particle of the leaf has a mass.
     pub of_leaves: [f64; GROUPS],
     /// Whether no two of them have different signs.
     pub one_sign: bool,
@@ -69,8 +69,13 @@ impl<T: Real> Masses<T> {
         self.least = range.least * inverse.abs();
         self.one_sign = range.one_sign;
         self.of_leaves = [0.0; GROUPS];
-        for (sum, masses) in self.of_leaves.iter_mut().zip(self.m[..end].chunks(leaf)) {
-            *sum = mass_of(masses);
+        let leaves = self.m[..end].chunks(leaf).zip(masses.chunks(leaf));
+        for (sum, (divided, masses)) in self.of_leaves.iter_mut().zip(leaves) {
+            *sum = mass_of(divided);
+            if *sum == 0.0 {
+                // They may have underflowed.
+                *sum = mass_of(masses) * inverse.abs();
+            }
         }
         self.stamp = Some((page.mass_version(), end));
     }

@@ -96,6 +96,7 @@ impl NearestCandidates {
 
 /// Absolute error of r^2 for an i-particle at `x` whose position is rounded to `bits` bits. It matters only at small
 /// distances; at larger ones the relative error [`RELATIVE`] covers it.
+#[inline(always)]
 pub fn slack(x: &[f64; 3], bits: i32) -> f64 {
     // With an error e of a coordinate, r^2 errs by 2 r e; RELATIVE covers that for r > 2^16 e.
     let unit = 2.0_f64.powi(1 - bits);

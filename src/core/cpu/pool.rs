@@ -1,6 +1,6 @@
 //! Worker threads that stay awake while blocks keep coming.
 //!
-//! A job is a number of tasks, which the workers and the calling thread claim one by one. Posting a job takes one store
+//! A job is a number of tasks, which the workers and the calling thread claim one by one, each from its own share first. Posting a job takes one store
 //! and withdrawing it one atomic exchange. Neither waits for a lock, and neither needs a system call while the workers
 //! are awake. The caller never waits for a worker that has not begun: on a busy machine it does the work itself.
 //! (rayon's scopes wait for every spawned task to start.)
@@ -107,7 +107,7 @@ impl Pool {
         effort: Duration,
         task: &(dyn Fn(usize) + Sync),
     ) -> Result<()> {
-        let job = Job::new(tasks, task);
+        let job = Job::new(tasks, threads, task);
         let helpers = threads.min(tasks).saturating_sub(1);
         let poster = match helpers {
             0 => None,
@@ -115,10 +115,10 @@ impl Pool {
             _ => self.poster.try_lock(),
         };
         match poster {
-            None => job.work(),
+            None => job.work(0),
             Some(mut poster) => {
                 let posted = self.post(&mut poster, &job, helpers, effort);
-                job.work();
+                job.work(0);
                 if let Some(posted) = posted {
                     self.take_back(&mut poster, posted, effort)?;
                 }
@@ -145,7 +145,7 @@ impl Pool {
         }
         while plan.wakes && poster.workers < helpers && !poster.is_refused {
             // A new thread needs some memory, and ends the process if there is none.
-            match self.spawn() && self.wait_for_workers(poster.workers + 1) {
+            match self.spawn(poster.workers + 1) && self.wait_for_workers(poster.workers + 1) {
                 true => poster.workers += 1,
                 false => poster.is_refused = true,
             }
@@ -212,7 +212,8 @@ impl Pool {
         true
     }
 
-    fn spawn(&'static self) -> bool {
+    /// Makes the worker with this number, from 1.
+    fn spawn(&'static self, number: usize) -> bool {
         // Besides its stack a thread makes small allocations that cannot report failure.
         if allocation::spare(STACK, "a thread").is_err() {
             return false;
@@ -222,7 +223,7 @@ impl Pool {
             std::thread::Builder::new()
                 .name("kirin".to_owned())
                 .stack_size(STACK)
-                .spawn(move || worker(slot))
+                .spawn(move || worker(slot, number))
                 .is_ok()
         })
     }
@@ -255,7 +256,7 @@ pub fn unless_forked<G>(
     }
 }
 
-fn worker(slot: &JobSlot) {
+fn worker(slot: &JobSlot, number: usize) {
     // A thread inherits its creator's floating-point environment, and results would depend on it.
     floating::adopt();
     let mut seen = 0;
@@ -263,7 +264,7 @@ fn worker(slot: &JobSlot) {
     loop {
         while let Some(job) = slot.join(&mut seen) {
             // SAFETY: this worker has joined and not left, so `take_back` has not returned and the job lives.
-            unsafe { &*job }.work();
+            unsafe { &*job }.work(number);
             slot.left.fetch_add(1, Ordering::Release);
         }
         slot.wait(seen);

@@ -216,6 +216,27 @@ impl Resolution {
                 || least <= v * bounds.least_mass && TERM <= v * self.closest && TERM * d <= v)
     }
 
+    /// Whether only a close pair or an overflow can spoil the sums of a leaf of one sign of masses.
+    #[inline(always)]
+    pub fn holds_unless_close(&self, bounds: &LeafBounds, jerk: bool) -> bool {
+        self.in_range && bounds.representable && bounds.one_sign && self.loses_nothing(bounds, jerk)
+    }
+
+    /// What is true of both i-particles. If one moves and the other rests, jerks may always lose something.
+    #[inline(always)]
+    pub fn and(self, other: &Self) -> Self {
+        Self {
+            in_range: self.in_range & other.in_range,
+            closest: self.closest.min(other.closest),
+            closest2: self.closest2.min(other.closest2),
+            distance: self.distance.max(other.distance),
+            speed: match (self.speed == 0.0) == (other.speed == 0.0) {
+                true => self.speed.min(other.speed),
+                false => -1.0,
+            },
+        }
+    }
+
     /// Whether the sums of a leaf show that what underflowed is negligible.
     #[cold]
     #[inline(never)]
@@ -271,7 +292,9 @@ fn resolved(norm: f64, norm2: f64, part: f64) -> (f64, f64) {
 
 /// Whether all sums are finite numbers.
 #[inline(always)]
-fn are_finite(sums: &Sums) -> bool {
-    // A sum of finite sums of single precision does not overflow.
-    sums.iter().map(|sum| sum * 0.0).sum::<f64>() == 0.0
+pub fn are_finite(sums: &Sums) -> bool {
+    // Zero for each finite number. By halves these are operations on vectors, and few of them wait for each other.
+    let zeros = sums.map(|sum| sum * 0.0);
+    let four: [f64; 4] = std::array::from_fn(|k| zeros[k] + zeros[k + 4]);
+    (four[0] + four[2]) + (four[1] + four[3]) == 0.0
 }

@@ -1,6 +1,6 @@
 //! The tasks of one block: they predict pages, sum over leaves, and turn sums into results.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::{RwLock, RwLockReadGuard};
 
 use super::coincident::Places;
@@ -86,6 +86,9 @@ pub struct BlockContext<'a, S: Simd, const SPLIT: bool> {
     pub prepared: &'a [RwLock<PreparedPage<S::T>>],
     /// Positions of the block's pages, in address order.
     pub pages: &'a [usize],
+    /// The block's pages, if all are prepared already. If several threads took the lock of each page, each would wait
+    /// for the lock's memory to come from the others' caches.
+    pub ready: &'a [RwLockReadGuard<'a, PreparedPage<S::T>>],
     /// Whether nearest neighbours are wanted.
     pub nearest: bool,
     /// Whether some i-particle without softening may be where a j-particle is and feels it.
@@ -100,19 +103,38 @@ pub struct BlockContext<'a, S: Simd, const SPLIT: bool> {
     pub measured: bool,
 }
 
+/// A prepared page that nobody changes meanwhile.
+pub enum Unchanged<'a, T> {
+    /// For the whole block.
+    Block(&'a PreparedPage<T>),
+    /// For as long as this lock is held.
+    Lock(RwLockReadGuard<'a, PreparedPage<T>>),
+}
+
+impl<T> Deref for Unchanged<'_, T> {
+    type Target = PreparedPage<T>;
+    #[inline(always)]
+    fn deref(&self) -> &PreparedPage<T> {
+        match self {
+            Self::Block(page) => page,
+            Self::Lock(page) => page,
+        }
+    }
+}
+
 /// Predicts one page.
 pub struct Predict<'a, S: Simd, const SPLIT: bool> {
     /// What all tasks share.
     pub shared: &'a BlockContext<'a, S, SPLIT>,
-    /// The page's position.
-    pub position: usize,
+    /// Which of the block's pages.
+    pub at: usize,
 }
 
 impl<S: Simd, const SPLIT: bool> Work for Predict<'_, S, SPLIT> {
     type Output = Result<()>;
     #[inline(always)]
     fn run(self) -> Result<()> {
-        self.shared.prepare(self.position).map(drop)
+        self.shared.prepare(self.at).map(drop)
     }
 }
 
@@ -210,10 +232,30 @@ impl<S: Simd, const SPLIT: bool> Work for Closest<'_, S, SPLIT> {
     }
 }
 
-impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
-    /// A page with its masses and labels up to date; its tile too, unless that is used only once.
+impl<'a, S: Simd, const SPLIT: bool> BlockContext<'a, S, SPLIT> {
+    /// The block's page number `at` with its masses and labels up to date; its tile too, unless that is used only once.
     #[inline(always)]
-    pub fn prepare(&self, position: usize) -> Result<RwLockReadGuard<'_, PreparedPage<S::T>>> {
+    pub fn page(&self, at: usize) -> Result<Unchanged<'a, S::T>> {
+        match self.ready.get(at) {
+            Some(page) => Ok(Unchanged::Block(page)),
+            None => self.prepare(at).map(Unchanged::Lock),
+        }
+    }
+
+    /// All pages of the block, prepared.
+    pub fn prepare_all(&self) -> Result<Vec<RwLockReadGuard<'a, PreparedPage<S::T>>>> {
+        let mut ready = Vec::new();
+        allocation::reserve(&mut ready, self.pages.len(), PURPOSE)?;
+        for at in 0..self.pages.len() {
+            ready.push(self.prepare(at)?);
+        }
+        Ok(ready)
+    }
+
+    /// Prepares the block's page number `at`, unless that is done.
+    #[inline(always)]
+    pub fn prepare(&self, at: usize) -> Result<RwLockReadGuard<'a, PreparedPage<S::T>>> {
+        let position = self.pages[at];
         let page = self.memory.page(position);
         let (ti, end) = (self.block.ti, deciding(page, self.block.nj));
         let is_ready = |p: &PreparedPage<S::T>| {
@@ -288,6 +330,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
     /// # Errors
     ///
     /// There is no memory.
+    #[inline(always)]
     pub fn restart(&self, task: &Task, length: usize, totals: &mut Totals<S::T>) -> Result<()> {
         totals.steps.reserve(task.pages.len() * (PAGE / length))?;
         self.restart_steps(&task.pages, length, &mut totals.steps);
@@ -333,6 +376,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
     }
 
     /// The absolute error of a squared distance in this precision.
+    #[inline(always)]
     fn slack(i: &IParticle) -> f64 {
         let bits = match (S::T::IS_DOUBLE, SPLIT) {
             (true, _) => 52,
@@ -366,8 +410,11 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 pot,
                 jerk: [jx, jy, jz],
             });
+            if !self.nearest {
+                continue;
+            }
             let mut found = None;
-            if self.nearest && i.eps2 >= 0.0 {
+            if i.eps2 >= 0.0 {
                 for candidate in target.candidates.remaining() {
                     let page = self.memory.page(candidate.page);
                     nearest::consider(&mut found, i, page, candidate.slot, block.ti);
@@ -375,7 +422,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             }
             // A softening that is NaN, or far larger than all distances, spoils the loop's softened r^2. The
             // nearest neighbour is defined without softening.
-            if self.nearest && found.is_none() && i.x.iter().all(|x| x.is_finite()) {
+            if found.is_none() && i.x.iter().all(|x| x.is_finite()) {
                 found = neighbours::nearest_of(self.memory, block.nj, block.ti, i);
             }
             nearest.push(found);

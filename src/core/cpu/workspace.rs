@@ -47,10 +47,12 @@ impl<T: Real> Totals<T> {
     /// # Errors
     ///
     /// There is no memory.
+    // Compiled with the vector instructions of the function around it.
+    #[inline(always)]
     pub fn restart<const SPLIT: bool>(
         &mut self,
         particles: &[IParticle],
-        slack: fn(&IParticle) -> f64,
+        slack: impl Fn(&IParticle) -> f64,
     ) -> Result<()> {
         let grid = self.grid;
         allocation::lengthen(&mut self.progress, particles.len(), PURPOSE, || {

@@ -11,7 +11,8 @@
 use std::collections::TryReserveError;
 
 use super::moments::{self, Moments, Pseudo};
-use super::morton::LEVELS;
+use super::morton::{Cube, LEVELS};
+use super::walk::Bounds;
 use super::workers::Workers;
 
 /// Cells of up to this many particles are not divided.
@@ -191,12 +192,40 @@ impl Octree {
     ///
     /// There is no memory.
     pub fn find_pseudo(&mut self, workers: &impl Workers) -> Result<(), TryReserveError> {
-        self.quadrupoles = true;
+        // Until they are there.
+        self.quadrupoles = false;
         resize(&mut self.pseudo, self.cells.len())?;
         let (cells, second) = (&self.cells, &self.second);
         workers.each(&mut self.pseudo, GRAIN, |k, pseudo| {
             *pseudo = moments::pseudo_particles(&cells[k], &second[k]);
-        })
+        })?;
+        self.quadrupoles = true;
+        Ok(())
+    }
+
+    /// Whether cells that reach into a box have more than `limit` particles in it, or next to it in the same leaf.
+    pub fn is_crowded(&self, cube: &Cube, bounds: &Bounds, limit: usize) -> bool {
+        let mut count = 0;
+        let mut open = vec![self.root];
+        while let Some(at) = open.pop() {
+            let cell = &self.cells[at];
+            let centre = cube.centre(self.keys[cell.at as usize], cell.level);
+            let half = 0.5 * cube.edge(cell.level);
+            let mut axes = (0..3).map(|k| (centre[k], bounds.least[k], bounds.most[k]));
+            if axes.any(|(c, least, most)| c + half < least || most < c - half) {
+                continue;
+            }
+            let mut axes = (0..3).map(|k| (centre[k], bounds.least[k], bounds.most[k]));
+            let inside = axes.all(|(c, least, most)| least <= c - half && c + half <= most);
+            match inside || cell.children == 0 {
+                true => count += cell.count as usize,
+                false => open.extend(cell.children()),
+            }
+            if count > limit {
+                return true;
+            }
+        }
+        false
     }
 
     /// The first cells: those that have particles of this rank alone.

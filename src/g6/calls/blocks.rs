@@ -7,7 +7,7 @@ use crate::edge::pointers::{self, Hints, IArrays, Softening, count, not_null};
 use crate::g6::CLUSTERS;
 use crate::g6::record;
 use kirin_core::cluster::BlockResults;
-use kirin_core::error::Result;
+use kirin_core::error::{Error, Result};
 use kirin_core::trace;
 
 /// The i-particle arrays of a block.
@@ -66,20 +66,47 @@ pub unsafe fn firsthalf(
         let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
         arrays.validate(ni).map(|()| (nj, ni))
     };
-    let (nj, ni) =
-        checked().inspect_err(|error| CLUSTERS.with_open(id, |c| c.note_refusal(error.clone())))?;
+    let (nj, ni) = checked().inspect_err(|error| note_refusal(id, error))?;
     let eps2 = eps2.into();
     // SAFETY: the caller vouches for the lengths; the core copies before it returns.
     let particles = unsafe { arrays.particles(ni, eps2) };
     CLUSTERS.with(id, |c| {
         let begin = trace::clock();
-        c.firsthalf(nj, particles)?;
+        if let Err(error) = c.firsthalf(nj, particles) {
+            c.note_refusal(error.clone());
+            return Err(error);
+        }
         if let Some(begin) = begin {
             // SAFETY: the caller vouches for the lengths, and they were checked.
             unsafe { record::firsthalf(id, nj, ni, arrays, hints, eps2, begin) };
         }
         Ok(0)
     })
+}
+
+/// [`firsthalf`] with a softening [`by_mode`].
+///
+/// # Safety
+///
+/// As these two.
+pub unsafe fn firsthalf_by_mode(
+    id: c_int,
+    nj: c_int,
+    ni: c_int,
+    arrays: (IArrays, Hints),
+    eps2: *const f64,
+    mode: c_int,
+) -> Result<c_int> {
+    // SAFETY: passed on.
+    unsafe {
+        let eps2 = by_mode(eps2, mode).inspect_err(|error| note_refusal(id, error))?;
+        firsthalf(id, nj, ni, arrays, eps2)
+    }
+}
+
+/// Has the next `lasthalf` answer as the `firsthalf` that was refused.
+fn note_refusal(id: c_int, error: &Error) {
+    CLUSTERS.with_open(id, |c| c.note_refusal(error.clone()));
 }
 
 /// # Safety

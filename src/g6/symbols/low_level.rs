@@ -24,7 +24,7 @@ calls! {
         cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors,
         jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int
     )
-        = firsthalf(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), by_mode(eps2, mode)?);
+        = firsthalf_by_mode(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), eps2, mode);
 
     /// As `g6calc_lasthalf` with `eps2` by reference in C too; see `g6calc_firsthalf0`.
     implemented status [g6calc_lasthalf0 g6calc_lasthalf0_]

@@ -53,16 +53,20 @@ pub unsafe fn gpunb_send(
     xj: *const [f64; 3],
     vj: *const [f64; 3],
 ) -> Result<c_int> {
-    let nj = count(nj, "nj")?;
-    // SAFETY: passed on.
-    let incoming = unsafe {
-        Incoming {
-            x: array(xj, nj, "xj")?,
-            v: array(vj, nj, "vj")?,
-            m: array(mj, nj, "mj")?,
+    let checked = || {
+        let nj = count(nj, "nj")?;
+        // SAFETY: passed on.
+        unsafe {
+            Ok(Incoming {
+                x: array(xj, nj, "xj")?,
+                v: array(vj, nj, "vj")?,
+                m: array(mj, nj, "mj")?,
+            })
         }
     };
-    regular::LIBRARY.lock().send(&incoming)?;
+    let mut library = regular::LIBRARY.lock();
+    let incoming = checked().inspect_err(|error| library.note_refusal(error))?;
+    library.send(&incoming)?;
     Ok(0)
 }
 
@@ -88,6 +92,8 @@ pub struct Rows {
     pub nbmax: c_int,
 }
 
+/// If it is refused, forces and potentials are NaN, and the lists -1: the client calls a subroutine, and would go on with old numbers.
+///
 /// # Safety
 ///
 /// The arrays are null or have `ni` entries or rows; `m_flag` is null or points to an integer for clients that pass it.
@@ -96,6 +102,48 @@ pub unsafe fn gpunb_regf(
     targets: Targets,
     forces: Forces,
     rows: Rows,
+    m_flag: *const c_int,
+) -> Result<c_int> {
+    // SAFETY: passed on.
+    unsafe {
+        regular_forces(ni, &targets, &forces, &rows, m_flag)
+            .inspect_err(|_| refuse(ni, &forces, &rows))
+    }
+}
+
+/// # Safety
+///
+/// The arrays are null or have `ni` entries or rows.
+unsafe fn refuse(ni: c_int, forces: &Forces, rows: &Rows) {
+    let (Ok(ni), lmax) = (usize::try_from(ni), usize::try_from(rows.lmax)) else {
+        return;
+    };
+    for i in 0..ni {
+        // SAFETY: i < ni, the length of the arrays that are not null.
+        unsafe {
+            for vectors in [forces.acc, forces.jrk] {
+                if !vectors.is_null() {
+                    vectors.add(i).write_unaligned([f64::NAN; 3]);
+                }
+            }
+            if !forces.pot.is_null() {
+                forces.pot.add(i).write_unaligned(f64::NAN);
+            }
+            if let (false, Ok(lmax @ 1..)) = (rows.list.is_null(), lmax) {
+                rows.list.add(i * lmax).write_unaligned(-1);
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`gpunb_regf`].
+unsafe fn regular_forces(
+    ni: c_int,
+    targets: &Targets,
+    forces: &Forces,
+    rows: &Rows,
     m_flag: *const c_int,
 ) -> Result<c_int> {
     let ni = count(ni, "ni")?;
@@ -217,6 +265,8 @@ pub unsafe fn gpupot(
     }
 }
 
+/// If it fails, the potentials are NaN.
+///
 /// # Safety
 ///
 /// The arrays are null or have `n` entries, that of the potentials `ni`.
@@ -232,19 +282,29 @@ unsafe fn potentials(
         return Ok(0);
     }
     not_null(pot, "pot")?;
-    // SAFETY: passed on.
-    let incoming = unsafe {
-        Incoming {
-            x: array(x, n, "x")?,
-            v: &[],
-            m: array(m, n, "m")?,
+    // SAFETY: i < ni, the length of the array.
+    let write = |i, potential| unsafe { pot.add(i).write_unaligned(potential) };
+    let mut library = regular::LIBRARY.lock();
+    let incoming = || {
+        // SAFETY: passed on.
+        unsafe {
+            Ok(Incoming {
+                x: array(x, n, "x")?,
+                v: &[],
+                m: array(m, n, "m")?,
+            })
         }
     };
-    let mut library = regular::LIBRARY.lock();
-    let potentials = library.potentials(&incoming, first..first + ni)?;
-    for (i, &potential) in potentials.iter().enumerate() {
-        // SAFETY: i < ni, the length of the array.
-        unsafe { pot.add(i).write_unaligned(potential) };
+    let found = match incoming() {
+        Ok(incoming) => library.potentials(&incoming, first..first + ni),
+        Err(error) => Err(error),
+    };
+    match found {
+        Ok(potentials) => (potentials.iter().enumerate()).for_each(|(i, &p)| write(i, p)),
+        Err(error) => {
+            (0..ni).for_each(|i| write(i, f64::NAN));
+            return Err(error);
+        }
     }
     Ok(0)
 }

@@ -12,6 +12,7 @@ use super::Snapshot;
 use super::hdf5::{Source, number, numbers_of};
 use super::physical::{self, FileUnits};
 use crate::body::Body;
+use crate::command::tell;
 use crate::galaxy::Units;
 
 /// Types of particles.
@@ -152,8 +153,11 @@ pub(super) fn read(source: &Source, foreign: bool) -> Result<Snapshot, String> {
             body.index = label;
         }
     }
-    if foreign && let Some(units) = units(source, &header)? {
-        units.convert(&mut snapshot);
+    if foreign {
+        match units(source, &header)? {
+            Some(units) => units.convert(&mut snapshot),
+            None => tell("the HDF5 file names no units: G = 1 is assumed"),
+        }
     }
     Ok(snapshot)
 }

@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::stars::Stars;
 
 /// Encounters alone do not unbind nine tenths of so many stars in a step. A tidal field, a black hole or the mass that evolving stars lose may do so.
-const MANY: usize = 10 * FEWEST;
+pub(super) const MANY: usize = 10 * FEWEST;
 
 /// What a step changes.
 pub(super) struct Kept {

@@ -127,11 +127,22 @@ impl<C: Communicator> Cluster<C> {
         let began = Instant::now();
         if self.world.size() == 1 {
             self.radii.clone_from(&self.stars.r);
-            self.masses.clone_from(&self.stars.m);
         } else {
             let counts = self.partition.counts();
             self.world
                 .all_gather_v(&self.stars.r, &counts, &mut self.radii)?;
+        }
+        self.profile.0[Phase::Synchronisation as usize] += began.elapsed().as_secs_f64();
+        self.synchronise_masses()
+    }
+
+    /// The masses of all stars, where they are stored now.
+    pub(super) fn synchronise_masses(&mut self) -> Result<(), Error> {
+        let began = Instant::now();
+        if self.world.size() == 1 {
+            self.masses.clone_from(&self.stars.m);
+        } else {
+            let counts = self.partition.counts();
             self.world
                 .all_gather_v(&self.stars.m, &counts, &mut self.masses)?;
         }

@@ -114,7 +114,13 @@ impl<C: Communicator> Cluster<C> {
                 .for_each(|mut group| relaxation::of_group(&encounters, &mut group));
         });
         if self.settings.radius > 0.0 {
-            self.past.ledger.collided += self.total_told()?;
+            let lost = self.total_told()?;
+            self.past.ledger.collided += lost;
+            // New orbits and the energy correction are to start from the potential in which merged stars are one.
+            if lost != 0.0 {
+                self.synchronise_masses()?;
+                self.update_potential();
+            }
         }
         self.note_taken()
     }
@@ -193,9 +199,8 @@ impl<C: Communicator> Cluster<C> {
         self.forget_binaries(&escaped);
         let taken: f64 = escaped.iter().map(Escaper::mass_taken).sum();
         for escaper in escaped {
-            self.past
-                .ledger
-                .escape(&escaper, &self.potential, &self.radii);
+            let there = escaper.potential_there(&self.potential, &self.radii);
+            self.past.ledger.escape(&escaper, there);
         }
         self.feed_hole(taken, dt);
         Ok(())

@@ -14,7 +14,7 @@ use crate::run::{Linked, linked};
 /// Options of `amuse`.
 #[derive(Args)]
 pub struct Options {
-    /// The environment with AMUSE's framework [default: the active one, which CONDA_PREFIX or VIRTUAL_ENV names]
+    /// The environment with AMUSE's framework [default: the active one, which VIRTUAL_ENV or CONDA_PREFIX names]
     #[arg(long, value_name = "FOLDER")]
     prefix: Option<PathBuf>,
     /// Replaces files of kirin's that were edited since it installed them
@@ -34,32 +34,46 @@ const GRAPE: [&str; 4] = ["libg6.so", "libsapporo.so", "libkirin", "libsapporo_l
 ///
 /// There is no environment, or no AMUSE in it, or something cannot be written.
 pub fn run(options: &Options) -> Result<ExitCode, String> {
-    let environment = options.prefix.clone().or_else(active);
-    let environment = environment.ok_or(
-        "no environment is active (neither CONDA_PREFIX nor VIRTUAL_ENV is set): activate AMUSE's, or name it with --prefix",
-    )?;
-    let prefix = named_by_pkg_config(&environment)?;
-    let modules = prefix.join("lib/pkgconfig");
-    if !FRAMEWORK.iter().any(|name| modules.join(name).exists()) {
-        return Err(format!(
-            "{} has no framework of AMUSE (no {}): run `./setup install amuse-framework` in AMUSE's folder first",
-            prefix.display(),
-            modules.join(FRAMEWORK[0]).display()
-        ));
-    }
+    let candidates = match &options.prefix {
+        Some(prefix) => vec![prefix.clone()],
+        None => active(),
+    };
+    let environment = candidates.iter().find(|folder| has_framework(folder));
+    let environment = environment.ok_or_else(|| none_has_it(&candidates))?;
+    let prefix = named_by_pkg_config(environment)?;
     let items = contents::items(&prefix, None)?;
     let aside = put_under(&prefix, &items, Others::SetAside, options.force)?;
     report::print(&told(&prefix, &aside, &workers(&prefix)));
     Ok(ExitCode::SUCCESS)
 }
 
-/// The active environment. AMUSE's setup prefers Conda's, too.
-fn active() -> Option<PathBuf> {
-    ["CONDA_PREFIX", "VIRTUAL_ENV"]
+/// The active environments. Both variables are set where a virtual environment was activated inside Conda's; AMUSE's setup then
+/// takes the virtual one, too.
+fn active() -> Vec<PathBuf> {
+    ["VIRTUAL_ENV", "CONDA_PREFIX"]
         .into_iter()
-        .find_map(std::env::var_os)
+        .filter_map(std::env::var_os)
         .filter(|folder| !folder.is_empty())
         .map(PathBuf::from)
+        .collect()
+}
+
+fn has_framework(environment: &Path) -> bool {
+    let modules = environment.join("lib/pkgconfig");
+    FRAMEWORK.iter().any(|name| modules.join(name).exists())
+}
+
+fn none_has_it(candidates: &[PathBuf]) -> String {
+    if candidates.is_empty() {
+        return "no environment is active (neither VIRTUAL_ENV nor CONDA_PREFIX is set): activate AMUSE's, or name it with --prefix".into();
+    }
+    let names: Vec<String> = candidates.iter().map(|c| c.display().to_string()).collect();
+    format!(
+        "there is no framework of AMUSE (no lib/pkgconfig/{}) in {}: run `./setup install amuse-framework` in AMUSE's folder first, \
+         or name its environment with --prefix",
+        FRAMEWORK[0],
+        names.join(" and ")
+    )
 }
 
 /// A worker that asks for a GRAPE-6 library, and the file that the loader finds.

@@ -112,6 +112,20 @@ fn pair(m: f64, d: f64, v: f64, third: Option<(f64, f64)>) -> Scene {
 }
 
 #[test]
+fn a_leaf_of_masses_that_underflow_is_not_massless() {
+    let star = |index: i32, mass: f64| JParticle {
+        index,
+        mass,
+        x: [f64::from(index), 1.0, 0.0],
+        ..JParticle::default()
+    };
+    let light = (PAGE as i32 / 2..PAGE as i32).map(|address| (address, star(address, 1e-50)));
+    let stars: Vec<_> = std::iter::once((0, star(0, 1.0))).chain(light).collect();
+    let probes = i_particles(&[stars[0].1], 0.0);
+    assert_promised(&Scene { stars, probes }, "masses of 1e-50 beside one of 1");
+}
+
+#[test]
 fn nothing_underflows_unseen() {
     for (m, d, v) in [
         (1e-19, 1.5e7, 1.0),

@@ -1,0 +1,70 @@
+/* What NBODY6's calls leave behind where they are refused, since their callers are subroutines: forces and potentials are NaN and
+ * lists -1, so that nothing goes on with old numbers. Ends with "0 wrong". */
+#include <math.h>
+#include <stdio.h>
+
+#include "kirin_nbody6.h"
+
+#define N 3
+#define ROW 4
+#define UNTOUCHED (-77)
+
+static double m[N] = {1, 1, 1}, x[N][3] = {{0}, {1}, {3}}, v[N][3];
+static double acc[N][3], jrk[N][3], pot[N];
+static int list[N * ROW], wrong;
+
+static void expect(int good, const char *what)
+{
+    if (!good) {
+        fprintf(stderr, "%s\n", what);
+        wrong++;
+    }
+}
+
+static int is_number(double value) { return isnan(value) ? 0 : 1; }
+
+/* Regular forces on the first two. Whether they are there, or refused; what is beyond them is untouched. */
+static void regular(int flag, int there, const char *what)
+{
+    double h2[2] = {0.25, 0.25}, dtr[2] = {0, 0};
+    int ni = 2, row = ROW, longest = ROW - 1, i, k;
+    for (i = 0; i < N; i++) {
+        pot[i] = UNTOUCHED;
+        list[i * ROW] = UNTOUCHED;
+        for (k = 0; k < 3; k++) acc[i][k] = jrk[i][k] = UNTOUCHED;
+    }
+    gpunb_regf_(&ni, h2, dtr, x, v, acc, jrk, pot, &row, &longest, list, &flag);
+    for (i = 0; i < 2; i++) {
+        expect(there ? list[i * ROW] == 1 : list[i * ROW] == -1, what);
+        expect(is_number(pot[i]) == there && pot[i] != UNTOUCHED, what);
+        for (k = 0; k < 3; k++) {
+            expect(is_number(acc[i][k]) == there && acc[i][k] != UNTOUCHED, what);
+            expect(is_number(jrk[i][k]) == there && jrk[i][k] != UNTOUCHED, what);
+        }
+    }
+    expect(pot[2] == UNTOUCHED && acc[2][0] == UNTOUCHED && jrk[2][2] == UNTOUCHED && list[2 * ROW] == UNTOUCHED, what);
+}
+
+int main(void)
+{
+    int n = N, minus = -1, rank = 0, start = 1, ni = 2;
+    gpunb_open_(&n, &rank);
+    gpunb_send_(&n, m, x, v);
+    regular(0, 1, "after a send");
+    regular(7, 0, "another m_flag");
+    regular(0, 1, "after another m_flag");
+    gpunb_send_(&minus, m, x, v);
+    regular(0, 0, "after a refused send");
+    gpunb_send_(&n, m, NULL, v);
+    regular(0, 0, "after a send without positions");
+    gpunb_send_(&n, m, x, v);
+    regular(0, 1, "after a send again");
+    pot[0] = pot[1] = pot[2] = UNTOUCHED;
+    gpupot_(&rank, &start, &ni, &n, NULL, x, pot);
+    expect(isnan(pot[0]) && isnan(pot[1]) && pot[2] == UNTOUCHED, "potentials without masses");
+    gpupot_(&rank, &start, &ni, &n, m, x, pot);
+    expect(fabs(pot[0] - 4.0 / 3.0) < 1e-5 && pot[2] == UNTOUCHED, "potentials");
+    gpunb_close_();
+    printf("%d wrong\n", wrong);
+    return 0;
+}
