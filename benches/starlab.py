@@ -140,6 +140,8 @@ def page(runs, told):
               "* here: seconds of processor time of one thread", "",
               "The published columns are those of J. Bédorf's thesis (Amsterdam, 2007), in seconds of the whole run: a PCI board with four",
               "GRAPE-6 chips, and kirin in CUDA on an NVIDIA GeForce 8800GTX, in single precision. A cell with `-` was not run, there or here.",
+              "The thesis does not name its models' seeds and kira's version, and its Figures 4.7 and 4.8 print no numbers. In Table 4.6 it prints the",
+              "means of a = 0.2 ten times too small: its rows have means of 2.30e-7 and 2.35e-7.",
               "", "## Table 4.3: seconds at a = 0.3", ""]
     lines += table_of_seconds(runs)
     for number, eps in (("4.5", "1/256"), ("4.6", "0")):
@@ -163,14 +165,15 @@ def picture(runs):
         seconds[f"here, {eps}"] = points((n, runs.get(key(n, eps, 0.3), {}).get("seconds")) for n in SECONDS)
         seconds[f"kirin 2007, {eps}"] = points((n, row[gpu]) for n, row in SECONDS.items())
         seconds[f"GRAPE, {eps}"] = points((n, row[grape]) for n, row in SECONDS.items())
-    columns = [[figure.curves("Seconds (Figure 4.5)", "number of stars", drawn(seconds))]]
+    columns = [[{**figure.curves("Seconds (Figure 4.5)", "number of stars", drawn(seconds)), "y_label": "seconds"}]]
     for curve in columns[0][0]["data"]["curves"]:
         curve["form"] = "measured" if curve["label"].startswith("here") else "published"
     for number, eps in (("4.7", "1/256"), ("4.8", "0")):
         both = []
-        for what, field in (("Seconds", "seconds"), ("Energy error", "error")):
+        for what, field, unit in (("Seconds", "seconds", "seconds"), ("Energy error", "error", "|dE/E|")):
             rows = {f"N = {n}": points((a, runs.get(key(n, eps, a), {}).get(field)) for a in SWEEP) for n in SWEPT}
-            both.append(figure.curves(f"{what} (Figure {number}, eps = {eps})", "accuracy parameter", drawn(rows)))
+            panel = figure.curves(f"{what} (Figure {number}, eps = {eps})", "accuracy parameter", drawn(rows))
+            both.append({**panel, "y_label": unit})
         columns.append(both)
     return {"title": "kira with kirin and the thesis", "subtitle": "Plummer spheres to t = 1/4", "columns": columns}
 
