@@ -6,7 +6,7 @@ import h5py
 import matplotlib.pyplot as plt
 import numpy as np
 
-run = "hermite --n 512 --mass-function kroupa --t-end 2 --output cluster.hdf5 --snapshot-every 1"
+run = "hermite --n 512 --mass-function kroupa --t-end 2 --output cluster.hdf5 --force --snapshot-every 1"
 subprocess.run(run.split(), check=True, stdout=subprocess.DEVNULL)
 
 snapshots = []

@@ -5,7 +5,7 @@ import h5py
 import matplotlib.pyplot as plt
 import numpy as np
 
-run = "treecode --n 3e4 --t-end 1/16 --dt 1/16 --output tree.hdf5 --csv tree.csv"
+run = "treecode --n 3e4 --t-end 1/16 --dt 1/16 --output tree.hdf5 --force --csv tree.csv"
 subprocess.run(run.split(), check=True, stdout=subprocess.DEVNULL)
 
 with h5py.File("tree.hdf5") as file:

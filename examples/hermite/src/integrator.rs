@@ -51,6 +51,8 @@ pub struct Integrator<'g> {
     block: Block,
     places: Vec<Place>,
     regularized: Regularized,
+    /// Whether particles began anew that have got no forces.
+    lacks_forces: bool,
 }
 
 /// A particle at the end of its step, and the regularized system whose centre it is.
@@ -135,6 +137,7 @@ impl<'g> Integrator<'g> {
             block: Block::default(),
             places: Vec::new(),
             regularized,
+            lacks_forces: false,
         };
         (0..new.bodies.len()).for_each(|i| new.send(i));
         Ok(new)
@@ -426,6 +429,18 @@ impl Integration for Integrator<'_> {
 
     fn state(&self) -> Result<Snapshot, Error> {
         Ok(checkpoint::save(self))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.lacks_forces {
+            let why = "particles that begin anew have no force yet";
+            return Err(Error::Refused(why.to_owned()));
+        }
+        let (bodies, states) = self.stars();
+        for (body, state) in bodies.iter().zip(&states) {
+            particle::check_state(&self.settings, self.time, body, state)?;
+        }
+        Ok(())
     }
 }
 

@@ -16,6 +16,7 @@ use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_places;
 use kirin_kit::command::{Ended, exit_code, named, tell};
+use kirin_kit::interrupt;
 use kirin_kit::run::{Log, Run, conduct};
 
 fn main() -> ExitCode {
@@ -29,6 +30,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
+    // The time of --stop-after begins here.
+    interrupt::catch()?;
     let snapshot = match &options.run.control.files.input {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
         None => None,
@@ -64,6 +67,9 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
 fn begin<'g>(options: &RunOptions, grape: &'g Grape) -> Result<Run<Integrator<'g>>, HermiteError> {
     let settings = options.settings(None)?;
     let bodies = options.bodies(&settings.galaxy)?;
+    if let Some(remark) = options.start.remark(settings.galaxy.known_units().as_ref()) {
+        tell(&format!("hermite: {remark}"));
+    }
     check_places(&bodies, settings.eps)?;
     let integrator = Integrator::start(grape, settings, 0.0, bodies)?;
     Run::new(integrator, options.start.log())
@@ -80,13 +86,7 @@ fn from<'g>(
     }
     let settings = options.new_settings(options.galaxy_of(&snapshot)?)?;
     check_places(&snapshot.bodies, settings.eps)?;
-    let at = options
-        .galaxy
-        .place(&settings.galaxy, &mut snapshot, settings.eps)?;
-    let (time, text) = settings.start_time(at);
-    if let Some(text) = text {
-        tell(&format!("hermite: {text}"));
-    }
+    let time = options.place(&settings, &mut snapshot)?;
     let integrator = Integrator::start(grape, settings, time, snapshot.bodies)?;
     Run::new(integrator, Log::default())
 }

@@ -112,6 +112,9 @@ pub struct RunOptions {
     /// What there is around the cluster.
     #[command(flatten)]
     pub galaxy: GalaxyOptions,
+    /// Time at which the bodies of the --input begin, a multiple of the largest step [default: the time of the input]
+    #[arg(long, value_name = "TIME", requires = "input", value_parser = quantity::time)]
+    pub t_start: Option<Quantity>,
     /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
@@ -140,6 +143,10 @@ impl RunOptions {
             return self.new_settings(self.galaxy.galaxy(None)?);
         };
         self.galaxy.check_resumed()?;
+        if self.t_start.is_some() {
+            let why = "--t-start is for bodies that begin a run, and the input is the state of one";
+            return Err(Error::Refused(why.to_owned()));
+        }
         let eps = match self.eps {
             Some(eps) => Some(eps.of_bodies(Some(&saved.galaxy))?),
             None => None,
@@ -206,6 +213,21 @@ impl RunOptions {
         let mut bodies = self.start.stars_with(&self.binaries, units.as_ref())?;
         self.galaxy.orbit(galaxy)?.place(galaxy, &mut bodies);
         Ok(bodies)
+    }
+
+    /// Puts the bodies of `snapshot` where the options say, and returns the time at which their run begins in the galaxy
+    /// of these `settings`.
+    ///
+    /// # Errors
+    ///
+    /// Options that do not belong together; a time with a unit that has no meaning.
+    pub fn place(&self, settings: &Settings, snapshot: &mut Snapshot) -> Result<f64, Error> {
+        let galaxy = &settings.galaxy;
+        let time = self.galaxy.place(galaxy, snapshot, settings.eps)?;
+        match self.t_start {
+            Some(start) => Ok(start.of_bodies(Some(galaxy))?),
+            None => Ok(time),
+        }
     }
 
     /// The galaxy of a run that begins with the bodies of `snapshot`, which may name one.

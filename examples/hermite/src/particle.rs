@@ -21,7 +21,7 @@ use crate::step;
 pub fn initial_state(settings: &Settings, time: f64) -> Result<State, Error> {
     if !step::is_multiple(time, settings.dt_max) {
         return Err(Error::Refused(format!(
-            "the initial time {time} is not a multiple of the largest step {}",
+            "the initial time {time} is not a multiple of the largest step {}: --t-start 0 begins at another time",
             settings.dt_max
         )));
     }

@@ -86,20 +86,6 @@ impl Settings {
         }
     }
 
-    /// When a new run begins with bodies that are `at` this time: at the nearest multiple of the largest step, since all block
-    /// steps end at their own multiples. Only the clock is set, as no field here changes in time. If it is set to another time,
-    /// the text says so.
-    pub fn start_time(&self, at: f64) -> (f64, Option<String>) {
-        let time = (at / self.dt_max).round() * self.dt_max;
-        if time == at || !time.is_finite() {
-            return (at, None);
-        }
-        let text = format!(
-            "the bodies are at t = {at}: the run begins at {time}, a multiple of its largest step"
-        );
-        (time, Some(text))
-    }
-
     /// Whether an integration can be made with these.
     ///
     /// # Errors

@@ -74,35 +74,3 @@ fn a_table_is_a_model() {
     assert!(refusal.contains("pair.csv: line 3: 7 numbers"), "{refusal}");
     assert!(!Path::new(&folder.file("pair.csv.lock")).exists());
 }
-
-/// Bodies of another program may be at any time. The run begins at the nearest multiple of its largest step, and says so.
-#[test]
-fn bodies_of_any_time_begin_a_run() {
-    let folder = Folder::new("hermite-time");
-    let [bodies, output] = ["bodies.txt", "run.txt"].map(|name| folder.file(name));
-    let text = |time: &str| {
-        format!(
-            "kirin-snapshot 1\nn 2\ntime {time}\ncolumns mass x y z vx vy vz\n\
-             0.5 -0.5 0 0 0 -0.5 0\n0.5 0.5 0 0 0 0.5 0\nend\n"
-        )
-    };
-    let mut ends = Vec::new();
-    for (time, begins) in [
-        ("7.25", None),
-        ("7.2345678", Some("t = 7.2345678: the run begins at 7.25,")),
-        ("7.31", Some("t = 7.31: the run begins at 7.25,")),
-    ] {
-        std::fs::write(&bodies, text(time)).unwrap();
-        let files = ["--input", &bodies, "--output", &output, "--force"];
-        let said = succeed(&[&files[..], &["--t-end", "7.5"]].concat()).stderr;
-        let said = String::from_utf8(said).unwrap();
-        match begins {
-            None => assert_eq!(said, ""),
-            Some(words) => assert!(said.contains(words) && said.lines().count() == 1, "{said}"),
-        }
-        let snapshot = computed(&output);
-        assert_eq!(snapshot.time, 7.5);
-        ends.push(snapshot.bodies);
-    }
-    assert!(ends[0] == ends[1] && ends[0] == ends[2]);
-}

@@ -231,3 +231,23 @@ fn bad_options_are_refused_before_the_run() {
         assert!(refusal.contains(words), "{arguments:?}: {refusal}");
     }
 }
+
+/// Bodies of another program may have any time. Their run begins at the one that --t-start gives.
+#[test]
+fn bodies_of_any_time_begin_when_they_are_told() {
+    let folder = Folder::new("t-start");
+    let [input, output] = ["in.txt", "out.txt"].map(|name| folder.file(name));
+    let bodies = Snapshot {
+        time: 0.2837,
+        bodies: kirin_kit::models::plummer(32, 1),
+        ..Snapshot::default()
+    };
+    bodies.save_as(input.as_ref()).unwrap();
+    let said = fail(&["--input", &input, "--t-end", "1"]);
+    assert!(said.contains("--t-start 0"), "{said}");
+    let run = ["--t-start", "0", "--t-end", "1/8", "--output", &output];
+    succeed(&[&["--input", &input][..], &run].concat());
+    assert_eq!(Snapshot::load(output.as_ref()).unwrap().time, 0.125);
+    let said = fail(&["--input", &output, "--t-start", "0", "--t-end", "1"]);
+    assert!(said.contains("the state of one"), "{said}");
+}

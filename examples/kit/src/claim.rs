@@ -112,6 +112,11 @@ pub(crate) fn check_paths(files: &Files) -> Result<(), String> {
         }
         check_writable(path)?;
     }
+    for path in [&files.json, &files.plot, &files.csv].into_iter().flatten() {
+        if !is_device(path) && is_same(path, files.input.as_deref()) {
+            return Err(format!("{}: this is the --input", path.display()));
+        }
+    }
     if let Some(path) = files.output.as_ref().filter(|path| is_device(path)) {
         return Err(format!(
             "{}: an --output replaces its file, and this is none",
@@ -166,8 +171,17 @@ pub fn kept(path: &Path, what: &str) -> String {
     format!("{path}: {what}; --force replaces it, another --output keeps it")
 }
 
-/// Checks that the file at `path`, if there is one, holds an earlier run of the `n` bodies that `log` tells of.
-pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), String> {
+/// What the head of a state tells of its run.
+struct Head {
+    /// Number of bodies.
+    n: usize,
+    time: f64,
+    log: Log,
+}
+
+/// Checks that the file at `path`, if there is one, holds an earlier state of the run of `n` bodies that `log` tells of
+/// and that is at `time`.
+pub(crate) fn check_replaced(path: &Path, n: usize, time: f64, log: &Log) -> Result<(), String> {
     let Ok(file) = File::open(path) else {
         return Ok(());
     };
@@ -175,21 +189,18 @@ pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), Str
         return Ok(());
     }
     let refuse = |what: String| Err(kept(path, &what));
-    let found = match Format::of(path) {
-        Format::Text => head(file),
-        _ => whole(path),
-    };
-    let Some((found, past)) = found else {
+    let Some(found) = told_by(path, file) else {
         return refuse("this file is no snapshot".to_owned());
     };
+    let past = &found.log;
     let begins = |n: usize, model: &str, seed: Option<u64>| match seed {
         Some(seed) => format!("{model} of {n} bodies, seed {seed}"),
         None => format!("{model} of {n} bodies"),
     };
-    if (found, &past.model, past.seed) != (n, &log.model, log.seed) {
+    if (found.n, &past.model, past.seed) != (n, &log.model, log.seed) {
         return refuse(format!(
             "it holds another run ({}, this one is {})",
-            begins(found, &past.model, past.seed),
+            begins(found.n, &past.model, past.seed),
             begins(n, &log.model, log.seed)
         ));
     }
@@ -201,18 +212,51 @@ pub(crate) fn check_replaced(path: &Path, n: usize, log: &Log) -> Result<(), Str
                 "it holds another run, with the energy {was:.6e} at the start, this one has {is:.6e}"
             ))
         }
+        _ if found.time > time => refuse(format!(
+            "it holds this run at t = {} already, and this one would begin again at t = {time}: --input {} goes on",
+            found.time,
+            path.display()
+        )),
         _ => Ok(()),
     }
 }
 
-/// Number of bodies of a snapshot in an HDF5 file, and what it tells of its run.
-fn whole(path: &Path) -> Option<(usize, Log)> {
-    let snapshot = Snapshot::load(path).ok()?;
-    Some((snapshot.bodies.len(), Log::of(&snapshot).ok()?))
+/// Checks that the file at `path`, an input that a run is to replace by its output, holds the state of a run.
+pub(crate) fn check_in_place(path: &Path) -> Result<(), String> {
+    let file = File::open(path).map_err(named(path))?;
+    match told_by(path, file).is_some_and(|found| found.log.start.is_some()) {
+        true => Ok(()),
+        false => Err(kept(
+            path,
+            "it is the --input, which holds no state of a run",
+        )),
+    }
 }
 
-/// Number of bodies of a snapshot, and what it tells of its run: from the lines before the bodies.
-fn head(file: File) -> Option<(usize, Log)> {
+/// The time of the snapshot at `path`; `None` if it is none.
+pub(crate) fn time_of(path: &Path) -> Option<f64> {
+    Some(told_by(path, File::open(path).ok()?)?.time)
+}
+
+fn told_by(path: &Path, file: File) -> Option<Head> {
+    match Format::of(path) {
+        Format::Text => head(file),
+        _ => whole(path),
+    }
+}
+
+/// What a state in an HDF5 file tells of its run.
+fn whole(path: &Path) -> Option<Head> {
+    let snapshot = Snapshot::load(path).ok()?;
+    Some(Head {
+        n: snapshot.bodies.len(),
+        time: snapshot.time,
+        log: Log::of(&snapshot).ok()?,
+    })
+}
+
+/// What a state tells of its run in the lines before the bodies.
+fn head(file: File) -> Option<Head> {
     let mut lines = BufReader::new(file.take(1 << 28))
         .lines()
         .map_while(Result::ok);
@@ -221,12 +265,14 @@ fn head(file: File) -> Option<(usize, Log)> {
         return None;
     }
     let (mut n, mut snapshot) = (None, Snapshot::default());
+    let mut time = None;
     for line in lines {
         let (key, value) = line.split_once(' ').unwrap_or((&line, ""));
         match key {
             "columns" => break,
             // A manifest has no bodies itself.
             "n" | parts::N => n = value.trim().parse().ok(),
+            "time" => time = value.trim().parse().ok(),
             // What is compared.
             "run.model" | "run.seed" | "run.energy0" => {
                 snapshot.run.push((key.to_owned(), value.trim().to_owned()));
@@ -234,7 +280,11 @@ fn head(file: File) -> Option<(usize, Log)> {
             _ => {}
         }
     }
-    Some((n?, Log::of(&snapshot).ok()?))
+    Some(Head {
+        n: n?,
+        time: time?,
+        log: Log::of(&snapshot).ok()?,
+    })
 }
 
 #[cfg(test)]
@@ -301,6 +351,63 @@ mod tests {
             assert!(refusal.contains(words), "{words}: {refusal}");
         }
         assert_eq!(with(&|f| f.csv = Some("/dev/null".into())), Ok(()));
+        let refusal = with(&|f| (f.input, f.csv) = (path("kept.csv"), path("kept.csv")));
+        assert!(refusal.unwrap_err().contains("the --input"));
+    }
+
+    /// The command of a long run, given again, does not begin it anew in the place of what it has come to.
+    #[test]
+    fn a_later_state_of_the_same_run_is_not_replaced_unasked() {
+        let folder = Folder::new("kit-later");
+        for name in ["run.txt", "run.hdf5"] {
+            let path = PathBuf::from(folder.file(name));
+            let log = Log::begin("Plummer sphere", 1);
+            let later = Snapshot {
+                time: 2.5,
+                bodies: crate::models::plummer(5, 1),
+                run: log.lines(),
+                ..Snapshot::default()
+            };
+            later.save_as(&path).unwrap();
+            let refusal = check_replaced(&path, 5, 0.0, &log).unwrap_err();
+            let help = format!(
+                "t = 2.5 already, and this one would begin again at t = 0: --input {}",
+                path.display()
+            );
+            assert!(refusal.contains(&help), "{refusal}");
+            assert!(refusal.contains("--force"), "{refusal}");
+            assert_eq!(check_replaced(&path, 5, 2.5, &log), Ok(()));
+        }
+    }
+
+    /// Bodies that a run began with are not replaced by its state; a state may be.
+    #[test]
+    fn an_input_without_a_state_is_not_replaced_unasked() {
+        let folder = Folder::new("kit-in-place");
+        let path = PathBuf::from(folder.file("run.txt"));
+        let mut bodies = Snapshot {
+            bodies: crate::models::plummer(5, 1),
+            ..Snapshot::default()
+        };
+        bodies.save_as(&path).unwrap();
+        let check = |force| {
+            let files = Files {
+                input: Some(path.clone()),
+                output: Some(path.clone()),
+                force,
+                ..Files::default()
+            };
+            files.check_replaced(5, (0.0, 1.0), None, &Log::default())
+        };
+        assert!(check(false).unwrap_err().contains("no state of a run"));
+        assert_eq!(check(true), Ok(()));
+        let log = Log {
+            start: Some((-0.25, Some(0.25), 0.0)),
+            ..Log::default()
+        };
+        bodies.run = log.lines();
+        bodies.save_as(&path).unwrap();
+        assert_eq!(check(false), Ok(()));
     }
 
     #[test]
@@ -320,13 +427,13 @@ mod tests {
             (snapshot, log)
         };
         let (snapshot, log) = state("Plummer sphere", -0.25);
-        assert_eq!(check_replaced(path.as_ref(), 5, &log), Ok(()));
+        assert_eq!(check_replaced(path.as_ref(), 5, 0.0, &log), Ok(()));
         snapshot.save_as(path.as_ref()).unwrap();
-        assert_eq!(check_replaced(path.as_ref(), 5, &log), Ok(()));
+        assert_eq!(check_replaced(path.as_ref(), 5, 0.0, &log), Ok(()));
         let other = state("King model", -0.25).1;
         let hotter = state("Plummer sphere", -0.2).1;
         for (n, log) in [(6, &log), (5, &other), (5, &hotter)] {
-            let refusal = check_replaced(path.as_ref(), n, log).unwrap_err();
+            let refusal = check_replaced(path.as_ref(), n, 0.0, log).unwrap_err();
             assert!(refusal.contains("--force"), "{refusal}");
         }
         let files = Files {
@@ -334,9 +441,9 @@ mod tests {
             force: true,
             ..Files::default()
         };
-        assert_eq!(files.check_replaced(6, &log), Ok(()));
+        assert_eq!(files.check_replaced(6, (0.0, 1.0), None, &log), Ok(()));
         fs::write(&path, "my notes\n").unwrap();
-        let refusal = check_replaced(path.as_ref(), 5, &log).unwrap_err();
+        let refusal = check_replaced(path.as_ref(), 5, 0.0, &log).unwrap_err();
         assert!(refusal.contains("no snapshot"), "{refusal}");
     }
 }

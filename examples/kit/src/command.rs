@@ -20,6 +20,11 @@ pub const DEFAULT_N: u64 = 1024;
 /// Default seed of the random numbers.
 pub const DEFAULT_SEED: u64 = 1;
 
+/// Why a collision has no other masses and no binaries: they bring the whole model to standard units, with which its
+/// parabolic orbit would be a bound one.
+const COLLISION: &str =
+    "--model collision has equal single stars: {} would change the orbit of its two spheres";
+
 /// The initial model.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Start {
@@ -76,8 +81,22 @@ impl Start {
             (Some(_), model) if model != Model::King => {
                 Err("--w0 belongs to --model king".to_owned())
             }
+            (_, Model::Collision)
+                if self.mass_function.unwrap_or_default() != MassFunction::default() =>
+            {
+                Err(COLLISION.replace("{}", "--mass-function"))
+            }
+            (_, Model::Collision) if self.mass_ratio.is_some() => {
+                Err(COLLISION.replace("{}", "--mass-ratio"))
+            }
             _ => Ok(()),
         }
+    }
+
+    /// A message for the user of a model with these units.
+    pub fn remark(&self, units: Option<&Units>) -> Option<String> {
+        let masses = self.mass_function.unwrap_or_default();
+        masses.remark(self.count(), units)
     }
 
     /// The bodies of the model.
@@ -107,6 +126,9 @@ impl Start {
     ) -> Result<Vec<Body>, String> {
         if binaries.binary_fraction.is_none() {
             return self.bodies();
+        }
+        if self.model == Some(Model::Collision) {
+            return Err(COLLISION.replace("{}", "--binary-fraction"));
         }
         let n = self.stars()?;
         let centres = self.places(n - binaries.count(n))?;
@@ -175,13 +197,15 @@ pub enum Ended {
     TimeLimit,
     /// To where its energy error made the rest worthless.
     EnergyError,
+    /// To the end that was asked for, but some of its files could not be written.
+    Unwritten,
 }
 
 impl Ended {
     /// The time that was reached, for people.
     pub fn reached(self, time: f64, t_end: f64) -> String {
         match self {
-            Self::Complete => format!("{time}"),
+            Self::Complete | Self::Unwritten => format!("{time}"),
             Self::Interrupted => format!("{time}, interrupted on the way to {t_end}"),
             Self::TimeLimit => format!("{time}, ended by --stop-after on the way to {t_end}"),
             Self::EnergyError => format!("{time}, ended by the energy error on the way to {t_end}"),
@@ -202,7 +226,7 @@ pub fn exit_code(name: &str, result: Result<Ended, Box<dyn std::error::Error>>) 
         Ok(Ended::Complete) => ExitCode::SUCCESS,
         Ok(Ended::Interrupted) => ExitCode::from(interrupt::EXIT_STATUS),
         Ok(Ended::TimeLimit) => ExitCode::from(TIME_LIMIT_STATUS),
-        Ok(Ended::EnergyError) => ExitCode::FAILURE,
+        Ok(Ended::EnergyError | Ended::Unwritten) => ExitCode::FAILURE,
         Err(e) => {
             tell(&format!("{name}: {e}"));
             ExitCode::FAILURE
@@ -221,6 +245,37 @@ mod tests {
             ..Start::default()
         };
         assert!(start.bodies().unwrap_err().contains("--model king"));
+    }
+
+    /// Other masses and binaries would change the orbit of the two spheres.
+    #[test]
+    fn a_collision_has_equal_single_stars() {
+        let start = Start {
+            n: Some(64),
+            model: Some(Model::Collision),
+            ..Start::default()
+        };
+        let binaries = BinaryOptions {
+            binary_fraction: Some(0.5),
+            ..BinaryOptions::default()
+        };
+        assert!(start.stars_with(&BinaryOptions::default(), None).is_ok());
+        let of_masses = Start {
+            mass_function: Some(MassFunction::parse("salpeter").unwrap()),
+            ..start.clone()
+        };
+        let of_two_masses = Start {
+            mass_ratio: Some(5.0),
+            mass_fraction: Some(0.1),
+            ..start.clone()
+        };
+        for (refused, option) in [
+            (start.stars_with(&binaries, None), "--binary-fraction"),
+            (of_masses.bodies(), "--mass-function"),
+            (of_two_masses.bodies(), "--mass-ratio"),
+        ] {
+            assert!(refused.unwrap_err().contains(option));
+        }
     }
 
     #[test]

@@ -67,7 +67,8 @@ pub struct Files {
     #[arg(long, value_name = "DT", value_parser = quantity::interval)]
     #[serde(default, with = "told::interval")]
     pub frame_every: Option<Quantity>,
-    /// Replace an --output that holds other bodies, or something else
+    /// Replace an --output that holds other bodies, a later state of this run, or something else; and snapshots and
+    /// frames of other times
     #[arg(long)]
     #[serde(skip)]
     pub force: bool,
@@ -112,17 +113,34 @@ impl Files {
         Claim::of([&self.output, &self.csv].into_iter().flatten())
     }
 
-    /// Checks that the output, if it exists, is an earlier state of the run of `n` bodies with this `log`. An output
-    /// that may be replaced in any case is not checked.
+    /// Checks that the run of `n` bodies with this `log`, from `start` to `t_end` in this galaxy, replaces nothing that
+    /// is not its own past: the output, if it exists, is an earlier state of this run, and snapshots and frames are of
+    /// the times that it will write. With `--force` everything may be replaced.
     ///
     /// # Errors
     ///
-    /// It is something else; in words.
-    pub fn check_replaced(&self, n: usize, log: &Log) -> Result<(), String> {
-        match self.replaced() {
-            Some(path) => claim::check_replaced(path, n, log),
-            None => Ok(()),
+    /// Something else would be replaced; in words.
+    pub fn check_replaced(
+        &self,
+        n: usize,
+        (start, t_end): (f64, f64),
+        galaxy: Option<&Galaxy>,
+        log: &Log,
+    ) -> Result<(), String> {
+        if let Some(path) = self.replaced() {
+            claim::check_replaced(path, n, start, log)?;
         }
+        if self.force {
+            return Ok(());
+        }
+        if let Some(path) = self.output.as_deref().filter(|_| self.replaced().is_none()) {
+            claim::check_in_place(path)?;
+        }
+        let plan = self.plan(t_end - start, galaxy)?;
+        if let Some(snapshots) = &plan.snapshots {
+            snapshots.check(start, t_end)?;
+        }
+        plan.frames.map_or(Ok(()), |frames| frames.check(log.film))
     }
 
     /// The path of the output, if a file there must be an earlier state of this run. `None` if the output is the input

@@ -16,6 +16,11 @@ static STOP: AtomicBool = AtomicBool::new(false);
 static CHECKPOINT: AtomicBool = AtomicBool::new(false);
 static BEGAN: OnceLock<Instant> = OnceLock::new();
 
+/// Begins the time of [`elapsed`]: programs call it at their start.
+pub fn begin() {
+    BEGAN.get_or_init(Instant::now);
+}
+
 /// Catches the signals. After the first, [`interrupted`] returns true. One that comes more than a second after the
 /// first ends the program. Calling this function again changes nothing, and under `nohup` SIGHUP stays ignored.
 ///
@@ -23,7 +28,7 @@ static BEGAN: OnceLock<Instant> = OnceLock::new();
 ///
 /// The system refuses.
 pub fn catch() -> Result<(), ctrlc::Error> {
-    BEGAN.get_or_init(Instant::now);
+    begin();
     catch_requests();
     let detached = ignores_hangups();
     let mut requests = Requests::default();
@@ -95,7 +100,7 @@ pub fn checkpoint_requested() -> bool {
     CHECKPOINT.load(Ordering::Relaxed) && CHECKPOINT.swap(false, Ordering::Relaxed)
 }
 
-/// Time since the program began to catch signals, which is at its start.
+/// Time since the program's start.
 pub fn elapsed() -> Duration {
     BEGAN.get_or_init(Instant::now).elapsed()
 }

@@ -118,11 +118,35 @@ impl Start {
         }
     }
 
-    /// The change of the energy in parts of the cluster's own; NaN for a single body.
+    /// The change of the energy in parts of the cluster's own; NaN for a single body. Infinite where the energy is
+    /// no number any more.
     pub fn own_error(&self, energy: &Energy) -> f64 {
-        match self.own > 0.0 {
-            true => (energy.total() - self.energy).abs() / self.own,
-            false => f64::NAN,
+        match (self.own > 0.0, energy.total().is_nan()) {
+            (false, _) => f64::NAN,
+            (true, true) => f64::INFINITY,
+            (true, false) => (energy.total() - self.energy).abs() / self.own,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_energy_that_is_no_number_is_an_infinite_error() {
+        let energy = |kinetic| Energy {
+            kinetic,
+            potential: -0.5,
+            external: 0.0,
+        };
+        let start = Start {
+            energy: -0.25,
+            own: 0.25,
+        };
+        assert_eq!(start.own_error(&energy(0.5)), 1.0);
+        assert_eq!(start.own_error(&energy(f64::NAN)), f64::INFINITY);
+        let single = Start { own: 0.0, ..start };
+        assert!(single.own_error(&energy(f64::NAN)).is_nan());
     }
 }

@@ -79,7 +79,7 @@ impl Summary {
         ended: Ended,
     ) -> Result<Self, I::Error> {
         let time = match ended {
-            Ended::Complete => t_end,
+            Ended::Complete | Ended::Unwritten => t_end,
             Ended::Interrupted | Ended::TimeLimit | Ended::EnergyError => run.integration.time(),
         };
         let bodies = run.integration.bodies_at(time)?;

@@ -220,6 +220,7 @@ fn a_table_names_its_columns() {
 struct Parts {
     counts: Vec<u32>,
     header: Vec<(&'static str, AttrValue)>,
+    parameters: Vec<(&'static str, f64)>,
     datasets: Vec<(&'static str, Vec<f64>, Vec<u64>)>,
     labels: Vec<i64>,
 }
@@ -230,6 +231,7 @@ impl Default for Parts {
         Self {
             counts: vec![0, 2, 0, 0, 0, 0],
             header: vec![("Time", AttrValue::F64(0.5))],
+            parameters: Vec::new(),
             datasets: vec![
                 ("Coordinates", numbers(6), vec![2, 3]),
                 ("Velocities", numbers(6), vec![2, 3]),
@@ -249,6 +251,13 @@ impl Parts {
             header.set_attr(name, value.clone());
         }
         file.add_group(header.finish());
+        if !self.parameters.is_empty() {
+            let mut group = file.create_group("Parameters");
+            for (name, value) in &self.parameters {
+                group.set_attr(name, AttrValue::F64(*value));
+            }
+            file.add_group(group.finish());
+        }
         let mut group = file.create_group("PartType1");
         for (name, numbers, shape) in &self.datasets {
             group
@@ -264,6 +273,54 @@ impl Parts {
         file.add_group(group.finish());
         file.finish().unwrap()
     }
+}
+
+/// With a constant of gravity of its own a file keeps masses and lengths, and the motion is that of the run that has
+/// written it. GADGET-4 has it, Omega0 and Hubble's constant among its parameters.
+#[test]
+fn a_file_with_its_own_gravity_is_read_with_it() {
+    const GIZMO: [&str; 3] = [
+        "UnitLength_In_CGS",
+        "UnitMass_In_CGS",
+        "UnitVelocity_In_CGS",
+    ];
+    const GADGET: [&str; 3] = [
+        "UnitLength_in_cm",
+        "UnitMass_in_g",
+        "UnitVelocity_in_cm_per_s",
+    ];
+    let plain = Snapshot::parse(&Parts::default().bytes()).unwrap();
+    let units = |names: [&'static str; 3]| names.into_iter().zip([3.085_678e21, 1.989e43, 1e5]);
+    let parameters = |more: &[(&'static str, f64)]| Parts {
+        parameters: units(GADGET).chain(more.iter().copied()).collect(),
+        ..Parts::default()
+    };
+    let mut gizmo = Parts::default();
+    let own = [("Gravitational_Constant_In_Code_Inits", 1.0)];
+    let attributes = units(GIZMO).chain(own);
+    gizmo
+        .header
+        .extend(attributes.map(|(name, x)| (name, AttrValue::F64(x))));
+    for parts in [gizmo, parameters(&[("GravityConstantInternal", 1.0)])] {
+        let read = Snapshot::parse(&parts.bytes()).unwrap();
+        assert_eq!((&read.bodies, read.time), (&plain.bodies, plain.time));
+        let units = Units::of(&read).unwrap().unwrap();
+        assert!((units.mass / 1e10 - 1.0).abs() < 1e-3 && (units.length - 1000.0).abs() < 1e-3);
+    }
+    let whole = |more: &[(&'static str, f64)]| {
+        let read = Snapshot::parse(&parameters(more).bytes()).unwrap();
+        let units = Units::of(&read).unwrap().unwrap();
+        let mass: f64 = read.bodies.iter().map(|b| b.mass).sum();
+        mass * units.mass
+    };
+    // 0 means nature's constant.
+    let nature = whole(&[("GravityConstantInternal", 0.0)]);
+    assert_eq!(nature, whole(&[]));
+    let ratio = whole(&[("Omega0", 0.3), ("HubbleParam", 0.5)]) / nature;
+    assert!((ratio - 2.0).abs() < 1e-9, "{ratio}");
+    let bad = parameters(&[("GravityConstantInternal", -1.0)]);
+    let why = Snapshot::parse(&bad.bytes()).unwrap_err().to_string();
+    assert!(why.contains("constant of gravity is -1"), "{why}");
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub struct Column {
     pub active: Vec<usize>,
     /// When they are due; infinite for an empty column.
     pub due: f64,
+    /// The active particles at the ends of their steps, until all of them are known.
+    pub ends: Vec<(Body, State)>,
 }
 
 impl Column {
@@ -41,6 +43,7 @@ impl Column {
             schedule: Schedule::new(dt_max),
             active: Vec::new(),
             due: f64::INFINITY,
+            ends: Vec::new(),
         }
     }
 

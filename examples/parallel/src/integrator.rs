@@ -324,7 +324,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         Ok(())
     }
 
-    /// Records the active particles of each block from here on in a file at `path`. All ranks call it.
+    /// Records the active particles of each block from here on in a file at `path`. The recording of a run that goes on
+    /// goes on in its file. All ranks call it.
     ///
     /// # Errors
     ///
@@ -332,7 +333,8 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     pub fn record_blocks(&mut self, path: &Path) -> Result<(), Error> {
         if self.machine.place.0 == 0 {
             let is_first = self.machine.world.rank() == 0;
-            self.recorder = Some(Recorder::create(path, self.n, is_first)?);
+            let blocks = self.counts.block_steps;
+            self.recorder = Some(Recorder::begin(path, self.n, blocks, is_first)?);
         }
         Ok(())
     }

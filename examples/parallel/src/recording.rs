@@ -10,10 +10,11 @@
 //! 0:9 1:7 ...
 //! ```
 //!
-//! Each further line is a block, with `page:count` for each page that has active particles.
+//! Each further line is a block, with `page:count` for each page that has active particles. A last line without its end
+//! is that of a run that was killed, and is ignored.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use kirin_kit::command::named;
@@ -46,8 +47,8 @@ impl Recording {
     }
 
     fn read(text: impl BufRead) -> Result<Self, String> {
-        let mut lines = text.lines();
-        let mut next = || lines.next().transpose().map_err(|e| e.to_string());
+        let mut lines = Lines(text);
+        let mut next = || lines.next().map_err(|e| e.to_string());
         if next()?.as_deref() != Some(MAGIC) {
             return Err(format!("recorded blocks begin with the line `{MAGIC}`"));
         }
@@ -111,6 +112,49 @@ impl Recording {
     }
 }
 
+/// The lines of a file that have an end.
+struct Lines<R>(R);
+
+impl<R: BufRead> Lines<R> {
+    /// The next line without its end; `None` behind the last one.
+    fn next(&mut self) -> io::Result<Option<String>> {
+        let mut line = String::new();
+        self.0.read_line(&mut line)?;
+        Ok(line.strip_suffix('\n').map(str::to_owned))
+    }
+}
+
+/// Opens the recording at `path` of a run of `n` particles that goes on after so many `blocks`, behind these: later blocks
+/// were those of a run that was killed, and come again. If the recording has fewer, it began later and keeps all. `None`
+/// if there is no recording.
+fn continued(path: &Path, n: usize, blocks: u64) -> Result<Option<File>, String> {
+    let Ok(file) = File::open(path) else {
+        return Ok(None);
+    };
+    let mut lines = Lines(BufReader::new(file));
+    let (mut end, mut count) = (0, 0);
+    while count < blocks.saturating_add(2)
+        && let Some(line) = lines.next().map_err(named(path))?
+    {
+        if count == 1 && line != format!("n {n}") {
+            return Err(named(path)(format!(
+                "these are blocks of another run: `{line}`, not {n}"
+            )));
+        }
+        (end, count) = (end + line.len() as u64 + 1, count + 1);
+    }
+    if count < 2 {
+        return Ok(None);
+    }
+    let mut file = File::options()
+        .write(true)
+        .open(path)
+        .map_err(named(path))?;
+    file.set_len(end).map_err(named(path))?;
+    file.seek(SeekFrom::End(0)).map_err(named(path))?;
+    Ok(Some(file))
+}
+
 /// A line of the file; `None` where it is not a block of `n` particles.
 fn block(line: &str, n: usize) -> Option<Vec<(usize, usize)>> {
     let parse = |word: &str| {
@@ -133,12 +177,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a file for `n` particles at `path`, on the rank that is `first`.
+    /// Begins a file for `n` particles at `path`, on the rank that is `first`. If the run goes on after so many `blocks`,
+    /// a recording that is there goes on, too.
     ///
     /// # Errors
     ///
-    /// It cannot be written; a file is there that is no recording.
-    pub fn create(path: &Path, n: usize, first: bool) -> Result<Self, Error> {
+    /// It cannot be written; a file is there that is no recording, or one of another number of particles.
+    pub fn begin(path: &Path, n: usize, blocks: u64, first: bool) -> Result<Self, Error> {
         let mut new = Self {
             file: None,
             counts: Vec::new(),
@@ -150,9 +195,19 @@ impl Recorder {
                 let what = format!("{name} is no recording of blocks, and is not replaced");
                 return Err(Error::Refused(what));
             }
-            let file = File::create(path).map_err(|e| Error::Refused(named(path)(e)))?;
+            let before = match blocks {
+                0 => None,
+                _ => continued(path, n, blocks).map_err(Error::Refused)?,
+            };
+            let is_new = before.is_none();
+            let file = match before {
+                Some(file) => file,
+                None => File::create(path).map_err(|e| Error::Refused(named(path)(e)))?,
+            };
             new.file = Some((path.to_owned(), BufWriter::new(file)));
-            new.write(&format!("{MAGIC}\nn {n}\n"))?;
+            if is_new {
+                new.write(&format!("{MAGIC}\nn {n}\n"))?;
+            }
         }
         Ok(new)
     }
@@ -268,5 +323,7 @@ mod tests {
             assert!(refusal.contains(words), "{text}: {refusal}");
         }
         assert!(read("kirin-blocks 1\nn 600\n1:88\n").is_ok());
+        let cut = read("kirin-blocks 1\nn 600\n1:88\n0:").unwrap();
+        assert_eq!(cut.blocks, [[(1, 88)]]);
     }
 }

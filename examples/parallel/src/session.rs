@@ -123,7 +123,7 @@ pub fn run<C: Communicator>(
     }
     first(&|| {
         files
-            .check_replaced(start.n, &start.log)
+            .check_replaced(start.n, (start.time, t_end), Some(galaxy), &start.log)
             .map(|()| Claim::default())
     })?;
     check_ranks(&world, grape, options, &start)?;
@@ -266,6 +266,11 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
         let settings = options.run.settings(None).map_err(refuse)?;
         check_pairs(&settings)?;
         let bodies = options.run.bodies(&settings.galaxy).map_err(refuse)?;
+        let units = settings.galaxy.known_units();
+        let remark = options.run.start.remark(units.as_ref());
+        if let Some(remark) = remark.filter(|_| world.rank() == 0) {
+            tell(&format!("parallel: {remark}"));
+        }
         let start = Start {
             settings,
             time: 0.0,
@@ -302,18 +307,8 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
         log = Log::of(&snapshot).map_err(named)?;
     }
     if past.is_none() {
-        let (galaxy, eps) = (&settings.galaxy, settings.eps);
-        let at = told
-            .galaxy
-            .place(galaxy, &mut snapshot, eps)
-            .map_err(named)?;
-        let (time, text) = settings.start_time(at);
-        snapshot.time = time;
-        if let Some(text) = text
-            && world.rank() == 0
-        {
-            tell(&format!("parallel: {text}"));
-        }
+        let placed = told.place(&settings, &mut snapshot);
+        snapshot.time = placed.map_err(|why| named(why.to_string()))?;
     }
     let start = Start {
         settings,

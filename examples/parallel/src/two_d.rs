@@ -222,7 +222,7 @@ pub fn share_along_column<C: Communicator>(
 ///
 /// # Errors
 ///
-/// A force is not finite, or a step becomes too small.
+/// A force is not finite, or a step becomes too small: then everybody is where they were before the block.
 pub fn integrate<C>(
     machine: &Node<'_, C>,
     column: &mut Column,
@@ -230,16 +230,23 @@ pub fn integrate<C>(
     t: f64,
     forces: &[f64],
 ) -> Result<(), Error> {
+    let mut ends = std::mem::take(&mut column.ends);
+    ends.clear();
     for (&i, force) in column.active.iter().zip(forces.chunks_exact(FORCE)) {
-        let (body, state) = (&mut column.bodies[i], &mut column.states[i]);
+        let (mut body, mut state) = (column.bodies[i], column.states[i]);
         let (acc, jerk) = halves(force);
-        particle::advance(settings, t, body, state, acc, jerk)?;
+        particle::advance(settings, t, &mut body, &mut state, acc, jerk)?;
+        ends.push((body, state));
+    }
+    for (&i, (body, state)) in column.active.iter().zip(&ends) {
+        (column.bodies[i], column.states[i]) = (*body, *state);
         machine
             .sources
             .write(column.addresses.start + i, body, state);
         column.schedule.insert(i, state.dt);
     }
     column.active.clear();
+    column.ends = ends;
     Ok(())
 }
 

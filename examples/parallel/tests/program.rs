@@ -17,7 +17,9 @@ fn any_grid_ends_with_the_file_of_hermite() {
     let folder = Folder::new("grids");
     let out = folder.file("out.txt");
     for grid in ["1x1", "1x2", "2x1", "2x2", "3x2", "1x4", "4x4"] {
-        succeed(threads(&["--n", "1000", "--grid", grid, "--output", &out]));
+        succeed(threads(&[
+            "--n", "1000", "--grid", grid, "--output", &out, "--force",
+        ]));
         assert_eq!(checksum_of(&out), expected, "{grid}");
     }
 }
@@ -34,25 +36,12 @@ fn a_run_goes_on_on_another_grid() {
     for grid in ["1x2", "3x1", "1x1"] {
         run(
             grid,
-            &["--input", &half, "--t-end", "0.5", "--output", &rest],
+            &[
+                "--input", &half, "--t-end", "0.5", "--output", &rest, "--force",
+            ],
         );
         assert_eq!(checksum_of(&rest), checksum_of(&whole), "{grid}");
     }
-}
-
-/// As for `hermite`. One rank says it.
-#[test]
-fn bodies_of_any_time_begin_a_run() {
-    let folder = Folder::new("time");
-    let [bodies, out] = ["bodies.txt", "out.txt"].map(|f| folder.file(f));
-    let text = "kirin-snapshot 1\nn 2\ntime 7.2345678\ncolumns mass x y z vx vy vz\n\
-                0.5 -0.5 0 0 0 -0.5 0\n0.5 0.5 0 0 0 0.5 0\nend\n";
-    fs::write(&bodies, text).unwrap();
-    let files = ["--input", &bodies, "--output", &out, "--ranks", "2"];
-    let output = succeed(threads(&[&files[..], &["--t-end", "7.5"]].concat()));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("begins at 7.25,"), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
 }
 
 /// The diagnostics are those of all particles, and looking at them changes no bit.
@@ -65,7 +54,7 @@ fn diagnostics_do_not_depend_on_the_grid() {
         let run = [
             "--n", "600", "--t-end", "0.25", "--every", "1/16", "--grid", grid,
         ];
-        let files = ["--output", &out, "--csv", &csv, "--json", &json];
+        let files = ["--output", &out, "--csv", &csv, "--json", &json, "--force"];
         succeed(threads(&[&run[..], &files].concat()));
         let figures: Value = serde_json::from_str(&folder.text("out.json")).unwrap();
         assert_eq!(figures["records"].as_array().unwrap().len(), 5);
@@ -295,7 +284,7 @@ fn a_state_in_parts_goes_on_on_another_grid() {
     assert_eq!((manifest.n, manifest.parts.len()), (1100, 3));
     for grid in ["1x1", "1x2", "3x2"] {
         run(&[
-            "--input", &half, "--t-end", "1/8", "--grid", grid, "--output", &rest,
+            "--input", &half, "--t-end", "1/8", "--grid", grid, "--output", &rest, "--force",
         ]);
         assert!(Manifest::at(rest.as_ref()).is_some(), "it keeps to parts");
         assert_eq!(checksum_of_state(&rest), checksum_of(&whole), "{grid}");
@@ -397,4 +386,63 @@ fn a_signal_writes_a_checkpoint() {
     assert!(text.starts_with("t = 0, energy error "), "{text}");
     let last = kirin_kit::Snapshot::load(out.as_ref()).unwrap();
     assert!(asked.time < last.time, "{} {}", asked.time, last.time);
+}
+
+/// A step that cannot be taken leaves everybody as before the block, and the output holds a state that can be resumed.
+#[test]
+fn a_failed_step_leaves_a_state_that_can_be_resumed() {
+    let folder = Folder::new("failed-step");
+    let out = folder.file("run.txt");
+    let model = ["--n", "256", "--eps", "0", "--dt-min", "2^-16"];
+    let said = fail(threads(
+        &[&model[..], &["--t-end", "100", "--output", &out]].concat(),
+    ));
+    assert!(said.contains("fell below 2^-16"), "{said}");
+    assert!(said.contains("is in "), "{said}");
+    let stopped = kirin_kit::Snapshot::load(out.as_ref()).unwrap().time;
+    let end = (stopped + 1.0 / 64.0).to_string();
+    let more = ["--input", &out, "--dt-min", "2^-40", "--t-end", &end];
+    succeed(threads(&more));
+}
+
+/// A recording goes on with its run, from the last block of the state; what a killed run left behind it comes again.
+#[test]
+fn recorded_blocks_go_on_with_the_run() {
+    let folder = Folder::new("recorded");
+    let [state, whole, parts] = ["run.txt", "whole.blocks", "parts.blocks"].map(|f| folder.file(f));
+    let run = ["--n", "600", "--record-blocks"];
+    succeed(threads(&[&run[..], &[&whole, "--t-end", "1/8"]].concat()));
+    let half = [&parts, "--t-end", "1/16", "--output", &state];
+    succeed(threads(&[&run[..], &half].concat()));
+    let recorded = folder.text("parts.blocks");
+    fs::write(&parts, recorded.clone() + "0:1 1:1\n0:5").unwrap();
+    let on = [
+        "--input",
+        &state,
+        "--t-end",
+        "1/8",
+        "--record-blocks",
+        &parts,
+    ];
+    succeed(threads(&[&on[..], &["--grid", "1x2"]].concat()));
+    assert!(recorded.lines().count() > 3);
+    assert_eq!(folder.text("parts.blocks"), folder.text("whole.blocks"));
+    let other = [
+        "--n",
+        "64",
+        "--t-end",
+        "1/16",
+        "--output",
+        &folder.file("other.txt"),
+    ];
+    succeed(threads(&other));
+    let on = [
+        "--input",
+        &folder.file("other.txt"),
+        "--t-end",
+        "1/8",
+        "--record-blocks",
+        &parts,
+    ];
+    assert!(fail(threads(&on)).contains("blocks of another run"));
 }

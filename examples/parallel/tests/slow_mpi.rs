@@ -46,7 +46,7 @@ fn any_grid_ends_with_the_file_of_hermite() {
     let files = Folder::new("mpi-grids");
     let out = files.file("out.txt");
     for (ranks, grid) in [(1, "1x1"), (2, "2x1"), (2, "1x2"), (4, "2x2"), (16, "4x4")] {
-        let run = ["--n", "1000", "--grid", grid, "--output", &out];
+        let run = ["--n", "1000", "--grid", grid, "--output", &out, "--force"];
         succeed(mpirun(ranks, &folder.join("parallel"), &run));
         assert_eq!(checksum_of(&out), expected, "{grid}");
     }

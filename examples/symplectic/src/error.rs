@@ -19,6 +19,13 @@ pub enum Error {
         /// Whether the black hole is near.
         hole: bool,
     },
+    /// A star has left the grid of a potential from a file.
+    BeyondGrid {
+        /// Label.
+        index: i32,
+        /// Where the grid ends, in words.
+        edge: String,
+    },
     /// A position or velocity left the range of fixed-point numbers.
     Range,
 }
@@ -42,6 +49,10 @@ impl std::fmt::Display for Error {
                     "star {index} falls into {other}: no step is short enough where nothing is softened"
                 )
             }
+            Self::BeyondGrid { index, edge } => write!(
+                f,
+                "star {index} leaves the grid of the --potential, which ends at {edge}: a larger grid is needed"
+            ),
             Self::Range => f.write_str(
                 "a position or velocity left the range of fixed point, 1024 times the largest at the \
                  start: --bits double has no such limit",

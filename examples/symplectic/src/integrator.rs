@@ -241,6 +241,7 @@ impl<'g> Integrator<'g> {
             encounters.take_near(x, &self.masses, &mut self.acc);
         }
         if !galaxy.is_none() {
+            torque::check(&self.external, &self.labels, &galaxy)?;
             self.add_field();
         }
         Ok(())
@@ -523,5 +524,13 @@ impl Integration for Integrator<'_> {
 
     fn state(&self) -> Result<Snapshot, Error> {
         Ok(checkpoint::save(self))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let is_finite = |b: &Body| b.x.iter().chain(&b.v).all(|c| c.is_finite());
+        match self.bodies().iter().find(|b| !is_finite(b)) {
+            Some(Body { index, .. }) => Err(Error::Force { index: *index }),
+            None => Ok(()),
+        }
     }
 }

@@ -9,7 +9,8 @@ use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_places;
 use kirin_kit::claim::check_writable;
-use kirin_kit::command::{Ended, exit_code, named};
+use kirin_kit::command::{Ended, exit_code, named, tell};
+use kirin_kit::interrupt;
 use kirin_kit::run::{Log, Run, conduct};
 use symplectic::checkpoint;
 use symplectic::integrator::Integrator;
@@ -25,21 +26,41 @@ const NPIPES: (&str, &str) = ("KIRIN_NPIPES", "16384");
 const MOST_THREADS: usize = 4096;
 
 fn main() -> ExitCode {
-    let options = Options::parse();
+    interrupt::begin();
+    exit_code("symplectic", begin_with(Options::parse()))
+}
+
+/// Reads the input first: the run in it may tell the arithmetic of the library.
+fn begin_with(mut options: Options) -> Result<Ended, Box<dyn Error>> {
+    if options.reverse && options.control.files.output.is_none() {
+        return Err("--reverse needs an --output: the run back would replace its --input".into());
+    }
+    let snapshot = match &options.control.files.input {
+        Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
+        None => None,
+    };
+    if let Some(snapshot) = &snapshot {
+        options.control = options.control.or_told(snapshot)?;
+    }
     choose_arithmetic(&options);
     choose_threads();
-    let result = match options.report {
+    match options.report {
         Some(_) => paper::report(&options),
         None if !options.draw.is_empty() => draw(&options),
-        None => run(&options),
-    };
-    exit_code("symplectic", result)
+        None => run(&options, snapshot),
+    }
 }
 
 /// Sets what the library reads of its environment.
 fn choose_arithmetic(options: &Options) {
     let mut settings = Vec::new();
-    settings.extend(options.precision.map(|precision| precision.settings()));
+    settings.extend(
+        options
+            .control
+            .own
+            .precision
+            .map(|precision| precision.settings()),
+    );
     settings.extend(std::env::var_os(NPIPES.0).is_none().then_some(NPIPES));
     for (name, value) in settings {
         // SAFETY: this process has one thread yet, so nobody else reads the environment.
@@ -59,16 +80,8 @@ fn choose_threads() {
     }
 }
 
-fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    let snapshot = match &options.control.files.input {
-        Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
-        None => None,
-    };
-    let mut options = options.clone();
-    if let Some(snapshot) = &snapshot {
-        options.control = options.control.or_told(snapshot)?;
-    }
-    let options = &options;
+fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn Error>> {
+    interrupt::catch()?;
     let files = &options.control.files;
     let _claim = files.claim()?;
     options.check_memory()?;
@@ -121,6 +134,11 @@ fn begin<'g>(
         let mut bodies = options.start.bodies()?;
         let settings = options.settings(&Scale::of_model(&bodies), galaxy)?;
         settings.validate()?;
+        let masses = options.start.mass_function.unwrap_or_default();
+        let units = galaxy.known_units();
+        if let Some(remark) = masses.remark(bodies.len() as u64, units.as_ref()) {
+            tell(&format!("symplectic: {remark}"));
+        }
         options.galaxy.orbit(&galaxy)?.place(&galaxy, &mut bodies);
         let integrator = Integrator::start(grape, settings, 0.0, &bodies)?;
         return Ok(Run::new(integrator, options.start.log())?);

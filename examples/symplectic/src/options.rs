@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Args, Parser};
 use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Device};
 use kirin_kit::comparison::ReportLimits;
 use kirin_kit::galaxy::sky::Sun;
@@ -12,9 +12,10 @@ use kirin_kit::models::{
 };
 use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
-use kirin_kit::run::{Log, RunControl};
+use kirin_kit::run::{Guard, Kept, Log, RunControl};
 use kirin_kit::settings::{Given, contradiction};
 use kirin_kit::{Body, Snapshot};
+use serde::{Deserialize, Serialize};
 
 use crate::encounter::Radii;
 use crate::error::Error;
@@ -109,9 +110,6 @@ pub struct Options {
     /// steps of their own; or none [default: as the step needs]
     #[arg(long, value_name = "STARS,HOLE", value_parser = Radii::parse)]
     pub changeover: Option<Radii>,
-    /// Arithmetic of the pair forces [default: KIRIN_PRECISION, or mixed]
-    #[arg(long, value_enum)]
-    pub precision: Option<Precision>,
     /// Where the galaxy's field is computed; the bits are the same. auto: where the library sums over the pairs
     #[arg(long, value_enum, default_value_t)]
     pub device: Device,
@@ -120,7 +118,7 @@ pub struct Options {
     pub reverse: bool,
     /// Its end, files and guard.
     #[command(flatten)]
-    pub control: RunControl,
+    pub control: RunControl<Own>,
     /// The galaxy.
     #[command(flatten)]
     pub galaxy: GalaxyOptions,
@@ -195,7 +193,8 @@ pub enum Model {
 }
 
 /// Arithmetic of the pair forces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Precision {
     /// Positions and all sums of a pair in single precision
     Single,
@@ -205,6 +204,28 @@ pub enum Precision {
     Double,
     /// Double precision in plain loops
     Reference,
+}
+
+/// What a run keeps besides what all programs keep.
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Own {
+    /// The guard of its energy.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub guard: Guard,
+    /// Arithmetic of the pair forces [default: KIRIN_PRECISION, or mixed]
+    #[arg(long, value_enum)]
+    #[serde(default)]
+    pub precision: Option<Precision>,
+}
+
+impl Kept for Own {}
+
+impl AsRef<Guard> for Own {
+    fn as_ref(&self) -> &Guard {
+        &self.guard
+    }
 }
 
 impl Precision {

@@ -4,11 +4,12 @@
 //! positions; the torque of the pairs vanishes. So the sum over the kicks explains every change, at any length of
 //! the step.
 
-use kirin_kit::galaxy::{Field, Moment};
+use kirin_kit::galaxy::{Field, Galaxy, Moment};
 use kirin_kit::sum::Sum;
 use kirin_kit::vector::{Vec3, cross};
 use rayon::prelude::*;
 
+use crate::error::Error;
 use crate::phase_space::{GRAIN, PhaseSpace};
 
 /// What the field has done to the angular momentum so far.
@@ -37,6 +38,23 @@ impl Balance {
     pub fn unexplained(&self, now: &Vec3) -> Vec3 {
         [0, 1, 2].map(|k| (now[k] - self.initial[k]) - self.impulse[k].value())
     }
+}
+
+/// Checks that the `galaxy` has a field where the stars with these `labels` are.
+///
+/// # Errors
+///
+/// A star is beyond the grid of a potential from a file, or where an acceleration is not finite.
+pub fn check(accelerations: &[Vec3], labels: &[i32], galaxy: &Galaxy) -> Result<(), Error> {
+    let is_finite = |a: &Vec3| a.iter().all(|c| c.is_finite());
+    let Some(i) = accelerations.iter().position(|a| !is_finite(a)) else {
+        return Ok(());
+    };
+    let index = labels[i];
+    Err(match galaxy.edge() {
+        Some(edge) => Error::BeyondGrid { index, edge },
+        None => Error::Force { index },
+    })
 }
 
 /// What a galaxy does to all stars together.

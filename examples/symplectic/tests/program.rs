@@ -424,3 +424,66 @@ fn the_report_stands_beside_the_paper() {
     assert!(first["seconds_per_step"].as_f64().unwrap() > 0.0);
     assert_eq!(figures["not_finished"], serde_json::Value::Null);
 }
+
+/// A star that leaves the grid of a potential ends the run before it is kicked; the run up to there can be resumed.
+#[test]
+fn a_star_beyond_the_grid_spoils_no_state() {
+    let folder = Folder::new("beyond-grid");
+    let [table, out] = ["grid.txt", "run.txt"].map(|name| folder.file(name));
+    let mut text = "R_kpc z_kpc potential_km2_s2\n".to_owned();
+    for (i, j) in (0..9).flat_map(|i| (0..5).map(move |j| (i, j))) {
+        let (r, z) = (f64::from(i) * 0.5, f64::from(j) * 0.5);
+        text.push_str(&format!("{r} {z} {:?}\n", 100.0 * (r * r + z * z)));
+    }
+    std::fs::write(&table, text).unwrap();
+    let fast = [
+        "--orbit",
+        "given",
+        "--position",
+        "3,0,0",
+        "--velocity",
+        "300,0,0",
+    ];
+    let run = [
+        "--n",
+        "16",
+        "--potential",
+        &table,
+        "--t-end",
+        "20",
+        "--output",
+        &out,
+    ];
+    let said = PROGRAM.fail(&[&run[..], &fast].concat());
+    assert!(said.contains("R = 4 kpc, |z| = 2 kpc"), "{said}");
+    let state = Snapshot::load(out.as_ref()).unwrap();
+    assert!(state.time > 0.0, "{}", state.time);
+    let is_finite = |c: &f64| c.is_finite();
+    assert!(
+        state
+            .bodies
+            .iter()
+            .all(|b| b.x.iter().all(is_finite) && b.v.iter().all(is_finite))
+    );
+    let said = PROGRAM.fail(&["--input", &out]);
+    assert!(said.contains("leaves the grid"), "{said}");
+}
+
+/// A run that goes on has the precision that it was told.
+#[test]
+fn the_precision_is_kept() {
+    let folder = Folder::new("precision");
+    let out = folder.file("run.txt");
+    let run = ["--n", "16", "--precision", "double", "--t-end", "1/16"];
+    PROGRAM.succeed(&[&run[..], &["--output", &out]].concat());
+    let table = |arguments: &[&str]| {
+        let output = PROGRAM.succeed(&[&["--input", &out], arguments].concat());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let found = table(&["--t-end", "1/8"]);
+    assert!(found.contains("double precision"), "{found}");
+    let found = table(&["--precision", "mixed", "--t-end", "1/4"]);
+    assert!(found.contains("mixed precision"), "{found}");
+    let said = PROGRAM.fail(&["--input", &out, "--reverse", "--t-end", "1"]);
+    assert!(said.contains("--reverse needs an --output"), "{said}");
+}

@@ -53,18 +53,18 @@ pub fn save<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot,
 }
 
 /// Writes the state to `path` in [`parts`], with `lines` beside those of [`save`]. Rank r has the r-th share of the
-/// bodies, in the order in which they were given.
+/// bodies, in the order in which they were given. If a part cannot be written, all ranks are told why.
 ///
 /// # Errors
 ///
-/// A part cannot be written, which all ranks are told; a rank is lost.
+/// A rank is lost.
 ///
 /// [`parts`]: kirin_kit::snapshot::parts
 pub fn save_in_parts<C: Communicator>(
     integrator: &Integrator<'_, C>,
     lines: &[(String, String)],
     path: &Path,
-) -> Result<(), Error> {
+) -> Result<Result<(), String>, Error> {
     let world = &integrator.forces().ranks().world;
     let mut head = head(integrator)?;
     head.run.extend(lines.iter().cloned());
@@ -90,7 +90,7 @@ pub fn save_in_parts<C: Communicator>(
         ..State::default()
     };
     let states: Vec<State> = own.iter().map(state).collect();
-    save_by_ranks(world, path, head, (&bodies, &states))?.map_err(Error::Refused)
+    Ok(save_by_ranks(world, path, head, (&bodies, &states))?)
 }
 
 /// The state without the bodies.

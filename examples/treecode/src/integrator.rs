@@ -346,11 +346,15 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
     }
 
     /// Each rank writes an equal share of the bodies.
-    fn save_in_parts(&self, lines: &[(String, String)], path: &Path) -> Result<bool, Error> {
-        if self.in_parts {
-            checkpoint::save_in_parts(self, lines, path)?;
+    fn save_in_parts(
+        &self,
+        lines: &[(String, String)],
+        path: &Path,
+    ) -> Result<Option<Result<(), String>>, Error> {
+        match self.in_parts {
+            true => checkpoint::save_in_parts(self, lines, path).map(Some),
+            false => Ok(None),
         }
-        Ok(self.in_parts)
     }
 
     fn rank(&self) -> (usize, usize) {

@@ -84,9 +84,9 @@ struct Row {
 ///
 /// Those of a run; a file cannot be written.
 pub fn report<C: Communicator>(world: &C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
-    let grape =
-        Grape::linked_or(options.library.as_deref()).map_err(|e| Error::Refused(e.to_string()))?;
-    let engine = match options.host {
+    let grape = Grape::linked_or(options.control.own.library.as_deref())
+        .map_err(|e| Error::Refused(e.to_string()))?;
+    let engine = match options.control.own.host {
         true => Engine::Host,
         false => Engine::Library(&grape),
     };

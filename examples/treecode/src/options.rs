@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Args, Parser};
 use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::UnitOptions;
 use kirin_kit::quantity::{self, Quantity};
-use kirin_kit::run::RunControl;
+use kirin_kit::run::{Guard, Kept, RunControl, told};
 use kirin_kit::settings::Given;
+use serde::{Deserialize, Serialize};
 
 use crate::checkpoint;
 use crate::error::Error;
@@ -72,25 +73,60 @@ pub struct Options {
     pub parts: bool,
     /// Its end, files and guard.
     #[command(flatten)]
-    pub control: RunControl,
+    pub control: RunControl<Own>,
     /// Sum the energy over all pairs too, at the start and the end
     #[arg(long, conflicts_with = "report")]
     pub direct_energy: bool,
-    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
-    #[arg(long, value_name = "PATH", conflicts_with = "host")]
-    pub library: Option<PathBuf>,
-    /// Sum the forces in the program, in double precision, without a library
-    #[arg(long)]
-    pub host: bool,
     /// Whether to make a report.
     #[command(flatten)]
     pub comparison: ReportOptions,
+}
+
+/// What a run keeps besides what all programs keep: its guard, and what sums its forces.
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Own {
+    /// The guard of its energy.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub guard: Guard,
+    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
+    #[arg(long, value_name = "PATH", conflicts_with = "host")]
+    #[serde(default, with = "told::path")]
+    pub library: Option<PathBuf>,
+    /// Sum the forces in the program, in double precision, without a library
+    #[arg(long)]
+    #[serde(default, with = "told::switch")]
+    pub host: bool,
+}
+
+impl Kept for Own {}
+
+impl AsRef<Guard> for Own {
+    fn as_ref(&self) -> &Guard {
+        &self.guard
+    }
 }
 
 /// Memory of a run for each body.
 const BYTES: u64 = 700;
 
 impl Options {
+    /// These options for a run that starts from `snapshot`. What they do not say is taken from the options stored there.
+    ///
+    /// # Errors
+    ///
+    /// What is stored makes no sense; in words.
+    pub fn or_told(&self, snapshot: &Snapshot) -> Result<Self, String> {
+        let mut all = self.clone();
+        all.control = self.control.or_told(snapshot)?;
+        // A choice replaces the other one.
+        let own = &mut all.control.own;
+        own.host &= self.control.own.library.is_none();
+        own.library = own.library.take().filter(|_| !self.control.own.host);
+        Ok(all)
+    }
+
     /// Checks that the model has room here.
     ///
     /// # Errors
@@ -124,6 +160,47 @@ impl Options {
 mod tests {
     use super::*;
     use kirin_testing::readme::understood;
+
+    /// A run that goes on sums its forces as before, unless an option says otherwise.
+    #[test]
+    fn what_sums_the_forces_is_kept() {
+        let parsed = |arguments: &[&str]| {
+            Options::parse_from([&["treecode", "--output", "/x/run.txt"], arguments].concat())
+        };
+        let own = |first: &[&str], then: &[&str]| {
+            let control = parsed(first).control;
+            let plan = control.files.plan(1.0, None).unwrap();
+            let mut snapshot = Snapshot::default();
+            snapshot
+                .run
+                .extend(control.told(1.0, &plan).unwrap().lines());
+            let options = parsed(&[&["--input", "/x/run.txt"], then].concat());
+            let Own {
+                host,
+                library,
+                guard,
+            } = options.or_told(&snapshot).unwrap().control.own;
+            assert_eq!(guard.energy_limit, Some(0.5));
+            (host, library)
+        };
+        let library = || Some(PathBuf::from("/y/libother.so"));
+        let limit = ["--energy-limit", "0.5"];
+        let with = |more: &[&'static str]| [&limit[..], more].concat();
+        assert_eq!(own(&with(&["--host"]), &[]), (true, None));
+        assert_eq!(
+            own(&with(&["--library", "/y/libother.so"]), &[]),
+            (false, library())
+        );
+        assert_eq!(
+            own(&with(&["--host"]), &["--library", "/y/libother.so"]),
+            (false, library())
+        );
+        assert_eq!(
+            own(&with(&["--library", "/y/libother.so"]), &["--host"]),
+            (true, None)
+        );
+        assert_eq!(own(&limit, &[]), (false, None));
+    }
 
     #[test]
     fn the_help_states_the_defaults() {

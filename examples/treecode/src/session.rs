@@ -6,7 +6,7 @@ use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_places;
 use kirin_kit::claim::Claim;
-use kirin_kit::command::{Ended, named};
+use kirin_kit::command::{Ended, named, tell};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::checkpoint::{first_error, load};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
@@ -32,12 +32,10 @@ pub fn run<C: Communicator>(
     options: &Options,
 ) -> Result<Ended, Box<dyn std::error::Error>> {
     let snapshot = input(&world, options)?;
-    let mut options = options.clone();
-    if let Some(snapshot) = &snapshot {
-        let control = options.control.or_told(snapshot);
-        options.control = control.map_err(Error::Refused)?;
-    }
-    let options = &options;
+    let options = &match &snapshot {
+        Some(snapshot) => options.or_told(snapshot).map_err(Error::Refused)?,
+        None => options.clone(),
+    };
     let files = &options.control.files;
     // A run that goes on from parts writes parts.
     let is_of_parts = |snapshot: &Snapshot| snapshot.value(parts::N).is_some();
@@ -47,9 +45,9 @@ pub fn run<C: Communicator>(
     }
     let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
     options.check_memory().map_err(Error::Refused)?;
-    let grape =
-        Grape::linked_or(options.library.as_deref()).map_err(|e| Error::Refused(e.to_string()))?;
-    let (engine, library) = match options.host {
+    let grape = Grape::linked_or(options.control.own.library.as_deref())
+        .map_err(|e| Error::Refused(e.to_string()))?;
+    let (engine, library) = match options.control.own.host {
         true => (Engine::Host, "no library"),
         false => (Engine::Library(&grape), grape.name()),
     };
@@ -98,7 +96,9 @@ fn check<C: Communicator>(
     let (n, log) = (run.integration.count(), run.log());
     let files = &options.control.files;
     let checked = made_on_first(world, || {
-        files.check_replaced(n, &log).map(|()| Claim::default())
+        files
+            .check_replaced(n, (time, t_end), run.integration.galaxy(), &log)
+            .map(|()| Claim::default())
     });
     checked?.map(drop).map_err(Error::Refused)
 }
@@ -134,6 +134,10 @@ fn begin<'g, C: Communicator>(
     let (Some(path), Some(mut snapshot)) = (&options.control.files.input, snapshot) else {
         let settings = options.settings(None)?;
         settings.validate()?;
+        let remark = options.start.remark(settings.galaxy.known_units().as_ref());
+        if let Some(remark) = remark.filter(|_| world.rank() == 0) {
+            tell(&format!("treecode: {remark}"));
+        }
         // The first sort divides the bodies among the ranks.
         let bodies = match world.rank() {
             0 => options.start.bodies().map_err(Error::Refused),

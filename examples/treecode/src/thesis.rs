@@ -77,8 +77,8 @@ pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box
     if world.size() > 1 {
         return machines::report(&world, options);
     }
-    let grape = Grape::linked_or(options.library.as_deref())?;
-    let engine = || match options.host {
+    let grape = Grape::linked_or(options.control.own.library.as_deref())?;
+    let engine = || match options.control.own.host {
         true => Engine::Host,
         false => Engine::Library(&grape),
     };
@@ -113,7 +113,7 @@ pub fn circumstances(
     Ok(Circumstances {
         backend,
         precision,
-        library: match options.host {
+        library: match options.control.own.host {
             true => "none",
             false => grape.name(),
         }

@@ -204,7 +204,7 @@ fn any_number_of_ranks_has_the_bits_of_one() {
     assert!(text.contains("exchange "), "{text}");
     for ranks in ["1", "2", "3"] {
         run(&[
-            "--input", &half, "--ranks", ranks, "--t-end", "0.5", "--output", &end,
+            "--input", &half, "--ranks", ranks, "--t-end", "0.5", "--output", &end, "--force",
         ]);
         let again = Snapshot::parse(folder.text("end").as_bytes()).unwrap();
         assert_eq!(again.time, 0.5);

@@ -303,6 +303,7 @@ impl Integrator<'_> {
     pub(super) fn begin_anew(&mut self, t: f64, new: &[usize]) -> Result<(), Error> {
         let settings = self.settings;
         let mut begun = Ok(());
+        self.lacks_forces = !new.is_empty();
         self.forces(t, new, |this, i, force| {
             let (body, mut state) = (this.bodies[i], this.states[i]);
             let first = particle::begin_anew(&settings, &body, &mut state, force.acc, force.jerk);
@@ -330,6 +331,7 @@ impl Integrator<'_> {
             self.send(i);
             self.schedule.insert(i, self.states[i].dt);
         }
+        self.lacks_forces = false;
         begun
     }
 }

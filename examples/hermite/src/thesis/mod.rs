@@ -62,7 +62,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
         t_end,
         wanted: &options.comparison.limits,
         cut: match &ended {
-            Ok(Ended::Complete | Ended::EnergyError) => None,
+            Ok(Ended::Complete | Ended::EnergyError | Ended::Unwritten) => None,
             Ok(Ended::Interrupted | Ended::TimeLimit) => Some("interrupted"),
             Err(why) => Some(why),
         },

@@ -167,7 +167,7 @@ impl Additions {
         let friction = told
             .satellites
             .iter()
-            .any(|s| s.text.ends_with("friction"))
+            .any(Satellite::is_slowed)
             .then(|| Friction::of(host));
         let mut new = Self {
             told,

@@ -77,6 +77,11 @@ impl Galaxy {
         Moment::of(self, t)
     }
 
+    /// Where the grid of a potential from a file ends, in words: beyond it nothing is known of the field.
+    pub fn edge(&self) -> Option<String> {
+        self.more?.told.table.as_ref()?.edge()
+    }
+
     /// Whether its field depends on time.
     pub fn changes(&self) -> bool {
         self.more.is_some_and(Additions::changes)

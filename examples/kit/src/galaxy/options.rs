@@ -96,13 +96,8 @@ impl UnitOptions {
     /// The snapshot's line of units makes no sense, or the option contradicts it, which would not convert its bodies; in words.
     pub fn galaxy(&self, snapshot: Option<&Snapshot>) -> Result<Galaxy, String> {
         let told = snapshot.map(Units::of).transpose()?.flatten();
-        if let (Some(given), Some(told)) = (self.units, told)
-            && !given.are_about(&told)
-        {
-            let Units { mass, length } = told;
-            return Err(format!(
-                "--units contradicts the input, whose units are {mass:?}Msun,{length:?}pc"
-            ));
+        if let (Some(given), Some(told)) = (self.units, &told) {
+            given.check_told(told, "--units")?;
         }
         Ok(Galaxy::of_units(told.or(self.units)))
     }

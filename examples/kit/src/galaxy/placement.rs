@@ -48,6 +48,9 @@ impl GalaxyOptions {
     /// The options contradict it, or its lines make no sense; in words.
     pub fn galaxy_of(&self, snapshot: &Snapshot) -> Result<Galaxy, String> {
         let found = Galaxy::of(snapshot)?;
+        if let Some(told) = Units::of(snapshot)? {
+            self.check_units(&told)?;
+        }
         if self.places() {
             return self.or_default(found);
         }
@@ -56,6 +59,18 @@ impl GalaxyOptions {
             true => self.or_default(found),
             false => self.galaxy(Some(found)),
         }
+    }
+
+    /// Checks that no option gives the bodies of an input other units than those that it tells.
+    fn check_units(&self, told: &Units) -> Result<(), String> {
+        if let Some(units) = self.units {
+            return units.check_told(told, "--units");
+        }
+        let given = Units {
+            mass: self.cluster_mass.unwrap_or(told.mass),
+            length: self.cluster_radius.unwrap_or(told.length),
+        };
+        given.check_told(told, "--cluster-mass or --cluster-radius")
     }
 
     /// Moves the bodies of `snapshot` to their orbit in `galaxy`, and returns the time at which their run begins.
@@ -169,6 +184,64 @@ mod tests {
         assert_eq!(options.place(&galaxy, &mut given, 0.0), Ok(0.0));
         let (x, _) = centre_of_mass(&given.bodies[1..]);
         assert!(norm(&sub(&x, &[800.0, 0.0, 0.0])) < 0.1, "{x:?}");
+    }
+
+    /// An option would not convert the bodies of an input that tells its units.
+    #[test]
+    fn the_units_of_an_input_are_not_contradicted() {
+        let units = |mass| Units { mass, length: 5.0 };
+        let mut given = snapshot();
+        given.run = Galaxy::of_units(Some(units(2e4))).lines();
+        for (options, is_same) in [
+            (
+                GalaxyOptions {
+                    units: Some(units(2e4)),
+                    ..GalaxyOptions::default()
+                },
+                true,
+            ),
+            (
+                GalaxyOptions {
+                    units: Some(units(1e4)),
+                    ..GalaxyOptions::default()
+                },
+                false,
+            ),
+            (
+                GalaxyOptions {
+                    cluster_mass: Some(2e4),
+                    ..options()
+                },
+                true,
+            ),
+            (
+                GalaxyOptions {
+                    cluster_mass: Some(1e4),
+                    ..options()
+                },
+                false,
+            ),
+            (
+                GalaxyOptions {
+                    cluster_radius: Some(1.0),
+                    ..options()
+                },
+                false,
+            ),
+            (
+                GalaxyOptions {
+                    radius: Some(crate::quantity::distance("8").unwrap()),
+                    cluster_radius: Some(1.0),
+                    ..options()
+                },
+                false,
+            ),
+        ] {
+            match options.galaxy_of(&given) {
+                Ok(galaxy) => assert!(is_same && galaxy.units == units(2e4), "{options:?}"),
+                Err(why) => assert!(!is_same && why.contains("20000.0Msun,5.0pc"), "{why}"),
+            }
+        }
     }
 
     #[test]

@@ -102,12 +102,18 @@ impl Satellite {
             return Err("a fixed satellite has no friction".to_owned());
         }
         Ok(Self {
-            text: text.to_owned(),
+            // As it is written into states: there a space divides words.
+            text: text.split_whitespace().collect(),
             body,
             today,
             fixed,
             friction,
         })
+    }
+
+    /// Whether the galaxy slows it by dynamical friction.
+    pub fn is_slowed(&self) -> bool {
+        self.friction
     }
 
     /// Whether it moves.
@@ -422,6 +428,11 @@ mod tests {
             "lmc:fixed:friction",
         ] {
             assert!(Satellite::parse(bad).is_err(), "{bad}");
+        }
+        for (text, is_slowed) in [("lmc ", false), (" lmc : friction ", true)] {
+            let satellite = Satellite::parse(text).unwrap();
+            assert!(!satellite.text.contains(' ') && satellite.is_slowed() == is_slowed);
+            assert_eq!(Satellite::parse(&satellite.text), Ok(satellite));
         }
         let lmc = followed("lmc").satellites(0.0)[0].phase();
         // Kallivayalil et al. (2013): (-1, -41, -28) kpc, (-57, -226, 221) km/s with another Sun.

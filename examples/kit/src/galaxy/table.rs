@@ -60,6 +60,19 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Where the table ends, in words, if nothing is known of the potential beyond.
+    pub fn edge(&self) -> Option<String> {
+        match &self.shape {
+            Shape::Sphere(_) => None,
+            Shape::Grid(grid) => {
+                let (r, z) = (grid.r[grid.r.len() - 1], grid.z[grid.z.len() - 1]);
+                Some(format!("R = {r} kpc, |z| = {z} kpc"))
+            }
+        }
+    }
+}
+
 impl Field for Table {
     fn potential(&self, x: &Vec3) -> f64 {
         match &self.shape {

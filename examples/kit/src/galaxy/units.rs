@@ -37,6 +37,22 @@ impl Default for Units {
 
 impl Units {
     /// Whether these are the `others`, but for the constants by which files convert units.
+    /// Checks that an `option` with these units does not contradict those that an input tells: it would not convert
+    /// the bodies.
+    ///
+    /// # Errors
+    ///
+    /// It does; in words.
+    pub(super) fn check_told(&self, told: &Self, option: &str) -> Result<(), String> {
+        let Self { mass, length } = told;
+        match self.are_about(told) {
+            true => Ok(()),
+            false => Err(format!(
+                "{option} contradicts the input, whose units are {mass:?}Msun,{length:?}pc"
+            )),
+        }
+    }
+
     pub(super) fn are_about(&self, others: &Self) -> bool {
         let is_about = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-3;
         is_about(self.mass, others.mass) && is_about(self.length, others.length)

@@ -4,6 +4,7 @@ use super::power_law::PowerLaw;
 use super::random::Random;
 use super::units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
 use crate::body::Body;
+use crate::galaxy::Units;
 use crate::number::number;
 
 /// How many stars of each mass there are.
@@ -19,6 +20,9 @@ pub enum MassFunction {
     /// One power law between two masses, in solar masses
     Power(PowerLaw),
 }
+
+/// The factor from which on the user hears that masses differ from those of the function.
+const FAR: f64 = 1.25;
 
 const SALPETER: [PowerLaw; 1] = [PowerLaw {
     slope: 2.35,
@@ -99,6 +103,20 @@ impl MassFunction {
         }
     }
 
+    /// A message for the user of `n` stars with masses of this function in these units, if they are far from its solar
+    /// masses: all stars together have the unit of mass.
+    pub fn remark(self, n: u64, units: Option<&Units>) -> Option<String> {
+        let (whole, unit) = (n as f64 * self.mean(), units?.mass);
+        let is_near = (1.0 / FAR..FAR).contains(&(unit / whole));
+        (self != Self::Equal && !is_near).then(|| {
+            format!(
+                "the stars have {:.3} times the masses of the --mass-function: {n} times its mean are {whole:.4e} solar \
+                 masses, and the unit of mass is {unit:.4e}",
+                unit / whole
+            )
+        })
+    }
+
     /// A star's mass, in solar masses.
     pub fn mass(self, random: &mut Random) -> f64 {
         let segments = self.segments();
@@ -151,6 +169,19 @@ mod tests {
     use crate::models::plummer;
 
     /// Mean masses by hand, and parts of the stars above a mass.
+    #[test]
+    fn masses_far_from_the_function_are_told() {
+        let units = |mass| Units { mass, length: 1.0 };
+        let salpeter = MassFunction::Salpeter;
+        let whole = 1000.0 * salpeter.mean();
+        assert_eq!(salpeter.remark(1000, Some(&units(1.1 * whole))), None);
+        assert_eq!(salpeter.remark(1000, None), None);
+        assert_eq!(MassFunction::Equal.remark(1000, Some(&units(1e9))), None);
+        let remark = salpeter.remark(1000, Some(&units(20.0 * whole))).unwrap();
+        assert!(remark.contains("have 20.000 times"), "{remark}");
+        assert!(salpeter.remark(1000, Some(&units(0.5 * whole))).is_some());
+    }
+
     #[test]
     fn masses_are_distributed_as_published() {
         // Salpeter: 1.35/0.35 (0.1^-0.35 - 100^-0.35) / (0.1^-1.35 - 100^-1.35).

@@ -9,6 +9,15 @@ use crate::quantity::{self, Quantity};
 /// of steps, and multiples of 0.1 are rounded.
 const SLACK: f64 = 1e-9;
 
+/// The same for times of so many intervals that their last digits are worth more.
+const DIGITS: f64 = 8.0 * f64::EPSILON;
+
+/// The time `t` in intervals of `every`, and how far it may be from a whole number of them.
+fn intervals(t: f64, every: f64) -> (f64, f64) {
+    let count = t / every;
+    (count, SLACK.max(DIGITS * count.abs()))
+}
+
 /// The multiples of an interval of the simulated time, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
@@ -19,14 +28,26 @@ pub struct Clock {
 impl Clock {
     /// The multiples of `every` from `t` on.
     pub fn from(t: f64, every: f64) -> Self {
-        let number = (t / every - SLACK).ceil() as i64;
+        let (count, slack) = intervals(t, every);
+        let number = (count - slack).ceil() as i64;
         Self { every, number }
     }
 
     /// The multiples of `every` after `t`.
     pub fn after(t: f64, every: f64) -> Self {
-        let number = (t / every + SLACK).floor() as i64 + 1;
+        let number = Self::number_of(t, every).saturating_add(1);
         Self { every, number }
+    }
+
+    /// The number of the last multiple of `every` that `t` has come to.
+    pub fn number_of(t: f64, every: f64) -> i64 {
+        let (count, slack) = intervals(t, every);
+        (count + slack).floor() as i64
+    }
+
+    /// The number of the next multiple.
+    pub fn number(&self) -> i64 {
+        self.number
     }
 
     /// The next multiple.
@@ -36,7 +57,7 @@ impl Clock {
 
     /// Whether `t` has come to the next multiple, but for rounding.
     pub fn reached(&self, t: f64) -> bool {
-        t / self.every >= self.number as f64 - SLACK
+        Self::number_of(t, self.every) >= self.number
     }
 
     /// Goes on to the first multiple after `t`. Returns the number of the last one that was reached.
@@ -165,6 +186,19 @@ mod tests {
         assert_eq!(clock.due(), 0.4);
         assert!(!clock.reached(0.39999));
         assert_eq!(clock.pass(0.75), 7);
+    }
+
+    /// After so many intervals the last digit of a time is worth more than a billionth of one.
+    #[test]
+    fn many_intervals_lose_none() {
+        for number in 300_000_000..300_001_000_i64 {
+            let t = number as f64 / 10.0;
+            assert_eq!(Clock::from(t, 0.1).number, number);
+            let mut clock = Clock::from(t, 0.1);
+            assert!(clock.reached(t));
+            assert_eq!((clock.pass(t), clock.number), (number, number + 1));
+            assert!(!clock.reached(t));
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::rc::Rc;
 
-use super::{Integration, Run, RunControl};
+use super::{Guard, Integration, Kept, Run, RunControl};
 use crate::command::{Ended, tell};
 use crate::interrupt::{self, interrupted};
 use crate::progress::Progress;
@@ -13,16 +13,17 @@ use crate::summary::{Summary, view};
 /// Takes `run` to `t_end` or to the step after a signal, writes the files that can be resumed, and tells
 /// how it ended. Its guard warns of the energy error, or ends the run.
 ///
-/// Where a step cannot be taken the output holds the run up to there.
+/// Where a step cannot be taken the output holds the run up to there, unless the state is one that cannot be resumed:
+/// then the output stays as it was.
 ///
 /// # Errors
 ///
 /// The run is at `t_end` already, the integration fails, or a file cannot be written.
-pub fn conduct<I: Integration>(
+pub fn conduct<I: Integration, Own: Kept + AsRef<Guard>>(
     program: &'static str,
     run: &mut Run<I>,
     t_end: f64,
-    control: &RunControl,
+    control: &RunControl<Own>,
 ) -> Result<Summary, Box<dyn Error>> {
     let (start, files) = (run.integration.time(), &control.files);
     if t_end <= start {
@@ -30,10 +31,11 @@ pub fn conduct<I: Integration>(
     }
     let (rank, ranks) = run.integration.rank();
     if ranks == 1 {
-        files.check_replaced(run.integration.count(), &run.log())?;
+        let (n, galaxy) = (run.integration.count(), run.integration.galaxy());
+        files.check_replaced(n, (start, t_end), galaxy, &run.log())?;
     }
     let mut plan = files.plan(t_end - start, run.integration.galaxy())?;
-    plan.guard = Some(control.own.clone());
+    plan.guard = Some(control.own.as_ref().clone());
     plan.stop_after = control.stop_after;
     run.told = control.told(t_end, &plan)?;
     interrupt::catch()?;
@@ -56,18 +58,25 @@ pub fn conduct<I: Integration>(
         Err(e) if ranks > 1 && !e.downcast_ref().is_some_and(I::is_common) => return Err(e),
         ended => ended,
     };
+    // A state that cannot be resumed must not replace one that can.
+    let whole = match &ended {
+        Err(_) | Ok(Ended::EnergyError) => run.integration.check().map_err(Box::from),
+        Ok(_) => Ok(()),
+    };
     // Saved first: only the state cannot be had again if something else fails.
-    let saved = match &files.output {
-        Some(path) => run.save_to(path),
+    let saved: Result<(), Box<dyn Error>> = match &files.output {
+        Some(path) => whole.and_then(|()| run.save_to(path)),
         None => Ok(()),
     };
     match (ended, &files.output) {
-        (Err(e), Some(path)) if saved.is_ok() => {
-            let kept = format!(
-                "the run up to t = {} is in {}",
-                run.integration.time(),
-                path.display()
-            );
+        (Err(e), Some(path)) => {
+            let (t, path) = (run.integration.time(), path.display());
+            let kept = match saved {
+                Ok(()) => format!("the run up to t = {t} is in {path}"),
+                Err(why) => {
+                    format!("the state at t = {t} is not saved ({why}): {path} stays as it was")
+                }
+            };
             if ranks == 1 {
                 return Err(format!("{e}; {kept}").into());
             }
@@ -78,9 +87,17 @@ pub fn conduct<I: Integration>(
             Err(e)
         }
         (ended, output) => {
-            let ended = ended?;
+            let mut ended = ended?;
             saved?;
-            if rank == 0 && ended != Ended::Complete {
+            let unwritten = run.unwritten();
+            let is_short = f64::from(u8::from(unwritten.is_some()));
+            if run.integration.share(is_short)? > 0.0 && ended == Ended::Complete {
+                ended = Ended::Unwritten;
+            }
+            if let Some(what) = unwritten {
+                tell(&format!("{program}: {what}"));
+            }
+            if rank == 0 && !matches!(ended, Ended::Complete | Ended::Unwritten) {
                 tell_what_goes_on(program, output.as_deref(), ended);
             }
             Ok(Summary::of(run, before, t_end, ended)?)

@@ -30,6 +30,12 @@ pub trait Kept: Args + Clone + Default + Serialize + DeserializeOwned {
 
 impl Kept for Guard {}
 
+impl AsRef<Guard> for Guard {
+    fn as_ref(&self) -> &Guard {
+        self
+    }
+}
+
 /// What every run is told. `Own` is what one program adds: by default the guard of the energy.
 ///
 /// The serde names of the fields are those of the options; a state holds each as [`Told`] writes it.

@@ -6,6 +6,14 @@ use serde::{Deserialize, Serialize};
 /// is rounded.
 const SLACK: f64 = 1e-9;
 
+/// How far a time near `t` may be from the end of a step of `dt` and still count as it. After 10^7 steps the last digits
+/// of a time are worth more than [`SLACK`].
+fn slack(dt: f64, t: f64) -> f64 {
+    (SLACK * dt)
+        .max(4.0 * f64::EPSILON * t.abs())
+        .min(0.25 * dt)
+}
+
 /// The grid of times at which constant steps end. They are multiples of the step, counted from the start of the run
 /// or from its last shortened step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,7 +48,7 @@ impl TimeGrid {
     /// is left.
     pub fn next(&self, time: f64, dt: f64, t_end: f64) -> Option<f64> {
         // Rounding errors of a time are no step.
-        if t_end - time <= SLACK * dt {
+        if t_end - time <= slack(dt, t_end) {
             return None;
         }
         let whole = self.origin + (self.steps + 1) as f64 * dt;
@@ -54,7 +62,7 @@ impl TimeGrid {
     /// Whether the next step to `t_end` is a whole one.
     pub fn is_whole(&self, dt: f64, t_end: f64) -> bool {
         let whole = self.origin + (self.steps + 1) as f64 * dt;
-        whole - t_end <= SLACK * dt
+        whole - t_end <= slack(dt, t_end)
     }
 
     /// A step has ended at `end`. One that was cut begins another grid.
@@ -65,7 +73,7 @@ impl TimeGrid {
 
     /// Whether a run that has come to `time` by steps of `dt` has reached `t`.
     pub fn has_reached(time: f64, dt: f64, t: f64) -> bool {
-        time >= t - SLACK * dt
+        time >= t - slack(dt, t)
     }
 }
 
@@ -81,6 +89,21 @@ mod tests {
             time = end;
         }
         assert_eq!((grid.steps, time), (1_000_000, 1000.0));
+    }
+
+    /// A time of so many steps is rounded by more than a billionth of a step, which makes no step of its own.
+    #[test]
+    fn many_steps_end_where_they_should() {
+        for steps in 300_000_000..300_001_000 {
+            let grid = TimeGrid { origin: 0.0, steps };
+            let (dt, t_end) = (1e-3, (steps + 1) as f64 / 1000.0);
+            assert!(grid.is_whole(dt, t_end), "{steps}");
+            let end = grid.next(grid.time(dt), dt, t_end).unwrap();
+            let mut grid = grid;
+            grid.advance(end, dt);
+            assert_eq!((grid.steps, grid.next(end, dt, t_end)), (steps + 1, None));
+            assert!(TimeGrid::has_reached(end, dt, t_end));
+        }
     }
 
     #[test]

@@ -159,18 +159,29 @@ pub trait Integration {
     /// It is elsewhere, and cannot be had.
     fn state(&self) -> Result<Snapshot, Self::Error>;
 
-    /// Writes the state to `path` in parts, by more than one rank, and adds `lines` to those of the snapshot. `false`
-    /// if this integration has no parts: nothing was written, and rank 0 must save what [`state`](Self::state) returns.
+    /// Checks that a run can go on from the present [`state`](Self::state). After an error a run asks this before it
+    /// replaces the last state that was saved.
     ///
     /// # Errors
     ///
-    /// A part cannot be written, which all of them find.
+    /// It cannot.
+    fn check(&self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Writes the state to `path` in parts, by more than one rank, and adds `lines` to those of the snapshot. `None`
+    /// if this integration has no parts: nothing was written, and rank 0 must save what [`state`](Self::state) returns.
+    /// All ranks get the same answer, also where a part cannot be written; why, in words.
+    ///
+    /// # Errors
+    ///
+    /// The others cannot be asked.
     fn save_in_parts(
         &self,
         _lines: &[(String, String)],
         _path: &Path,
-    ) -> Result<bool, Self::Error> {
-        Ok(false)
+    ) -> Result<Option<Result<(), String>>, Self::Error> {
+        Ok(None)
     }
 
     /// The rank of this process, and the number of ranks. All ranks make the same run; rank 0 has the bodies and

@@ -7,6 +7,7 @@
 //!                        the scale of the cluster's own energy
 //! run.seconds S          wall time of the steps
 //! run.wall S             wall time of all, diagnostics and files included
+//! run.film EVERY WIDTH   interval and half the width of the frames of its film
 //! run.columns NAME ...   what the first numbers of each record are
 //! run.record T ...       diagnostics, one line for each time: see `history::Record`
 //! ```
@@ -22,6 +23,7 @@ const SEED: &str = "run.seed";
 const ENERGY0: &str = "run.energy0";
 const SECONDS: &str = "run.seconds";
 const WALL: &str = "run.wall";
+const FILM: &str = "run.film";
 const NAMES: &str = "run.columns";
 const RECORD: &str = "run.record";
 
@@ -47,6 +49,8 @@ pub struct Log {
     pub seconds: f64,
     /// Wall time of all, diagnostics and files included.
     pub wall: f64,
+    /// Interval of the film's frames, and half their width, where there are any.
+    pub film: Option<(f64, f64)>,
     /// Diagnostics in order of time.
     pub records: Vec<Record>,
 }
@@ -60,6 +64,7 @@ impl Default for Log {
             start: None,
             seconds: 0.0,
             wall: 0.0,
+            film: None,
             records: Vec::new(),
         }
     }
@@ -90,6 +95,7 @@ impl Log {
         log.start = start.map(|start| (start.energy, start.own, start.eps));
         log.seconds = snapshot.line(SECONDS)?.unwrap_or_default();
         log.wall = snapshot.line(WALL)?.unwrap_or_default();
+        log.film = snapshot.line(FILM)?;
         let names: Option<Vec<&str>> = snapshot.value(NAMES).map(|v| v.split(' ').collect());
         for value in snapshot.values(RECORD) {
             let numbers: Vec<f64> = read(RECORD, value)?;
@@ -110,6 +116,7 @@ impl Log {
         );
         lines.push((SECONDS, words(&self.seconds)));
         lines.push((WALL, words(&self.wall)));
+        lines.extend(self.film.map(|film| (FILM, words(&film))));
         if !self.records.is_empty() {
             let names: Vec<&str> = Record::COLUMNS.iter().map(|c| c.name).collect();
             lines.push((NAMES, names.join(" ")));

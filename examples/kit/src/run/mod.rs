@@ -11,10 +11,10 @@ mod integration;
 mod log;
 mod plan;
 pub mod told;
+mod writing;
 
 use std::error::Error;
 use std::io::Write;
-use std::path::Path;
 use std::time::Instant;
 
 pub use clock::{Cadence, Clock, Interval, Timer};
@@ -30,12 +30,12 @@ pub use told::Told;
 use crate::body::Body;
 use crate::columns::Columns;
 use crate::command::{Ended, tell};
-use crate::csv::Csv;
 use crate::history::{Record, is_of_component};
 use crate::interrupt;
 use crate::models::light_and_heavy;
 use crate::sight::{Sight, Start, energy_of};
 use crate::snapshot::Snapshot;
+use writing::{Failures, Table};
 
 /// An integration, what it has cost, and what was seen on the way.
 pub struct Run<I> {
@@ -57,8 +57,12 @@ pub struct Run<I> {
     pub say: Box<dyn Fn(&str)>,
     /// Whether a line of each record goes to stdout, for the log of a batch job.
     pub tells_records: bool,
-    /// Half the width of the film's frames, known from the first one on.
-    film: Option<f64>,
+    /// Interval and half the width of the film's frames, known from the first one on.
+    film: Option<(f64, f64)>,
+    /// The table of the diagnostics, where one is written.
+    table: Option<Table>,
+    /// What could not be written so far.
+    failures: Failures,
     /// Whether the guard has warned.
     warned: bool,
     /// What was seen last, and when.
@@ -105,7 +109,9 @@ impl<I: Integration> Run<I> {
             told: Told::default(),
             say: Box::new(tell),
             tells_records: false,
-            film: None,
+            film: log.film,
+            table: None,
+            failures: Failures::default(),
             warned: false,
             seen: None,
             model: log.model,
@@ -128,6 +134,7 @@ impl<I: Integration> Run<I> {
                 + self
                     .since
                     .map_or(0.0, |since| since.elapsed().as_secs_f64()),
+            film: self.film,
             records: self.records.clone(),
         }
     }
@@ -144,28 +151,6 @@ impl<I: Integration> Run<I> {
         Ok(snapshot)
     }
 
-    /// Writes what [`save`](Self::save) returns to `path`, as one file or in parts. All who integrate together take part.
-    ///
-    /// # Errors
-    ///
-    /// Those of the integration; a file cannot be written.
-    pub fn save_to(&self, path: &Path) -> Result<(), Box<dyn Error>> {
-        let lines: Vec<_> = self
-            .log()
-            .lines()
-            .into_iter()
-            .chain(self.told.lines())
-            .collect();
-        if self.integration.save_in_parts(&lines, path)? {
-            return Ok(());
-        }
-        let snapshot = self.save()?;
-        match self.writes() {
-            true => Ok(snapshot.save_as(path)?),
-            false => Ok(()),
-        }
-    }
-
     /// Whether this process writes the files.
     fn writes(&self) -> bool {
         self.integration.rank().0 == 0
@@ -180,8 +165,9 @@ impl<I: Integration> Run<I> {
     ///
     /// # Errors
     ///
-    /// The integration fails, or a file cannot be written. The bodies are then at the end of the last complete step and can
-    /// be [saved](Self::save).
+    /// The integration fails, or the table of diagnostics cannot be begun. The bodies are then at the end of the last
+    /// complete step and can be [saved](Self::save). A file that cannot be written on the way ends no run: it is tried
+    /// again at the next chance, and [`unwritten`](Self::unwritten) tells in the end what is lost.
     pub fn evolve(
         &mut self,
         t_end: f64,
@@ -192,6 +178,7 @@ impl<I: Integration> Run<I> {
         let began = Instant::now();
         self.since = Some(began);
         let ended = self.go_on(t_end, plan, stop, watch);
+        self.close_table();
         self.since = None;
         self.wall += began.elapsed().as_secs_f64();
         ended
@@ -216,20 +203,16 @@ impl<I: Integration> Run<I> {
             true => components,
             false => self.integration.has_column(name),
         });
-        let mut csv = match &plan.csv {
-            Some(path) if self.writes() => {
-                let lines = self.records.iter().map(|r| columns.line(r.all_numbers()));
-                Some((Csv::create(path, &columns.names(), lines)?, columns))
-            }
-            _ => None,
-        };
+        if let (Some(path), true) = (&plan.csv, self.writes()) {
+            self.table = Some(Table::begin(path, columns, &self.records)?);
+        }
         let n = match &plan.guard {
             Some(_) => self.integration.count(),
             None => 0,
         };
         if plan.records.is_some() && self.records.is_empty() {
             let bodies = self.integration.bodies_at(start)?;
-            self.record(start, &bodies, &mut csv)?;
+            self.record(start, &bodies)?;
         }
         // A checkpoint may have been written just before or just after the record of its time.
         let recorded = self.records.last().map_or(f64::NEG_INFINITY, |r| r.t);
@@ -251,15 +234,21 @@ impl<I: Integration> Run<I> {
                     break;
                 };
                 let bodies = self.integration.bodies_at(t)?;
-                let look = looks.as_mut().is_some_and(|clock| passes(clock, t));
+                // The end of a step may be before what it stands for, by rounding.
+                let now = t.max(due);
+                let look = looks.as_mut().is_some_and(|clock| passes(clock, now));
                 let mut error = None;
-                if records.as_mut().is_some_and(|clock| passes(clock, t)) {
-                    error = Some(self.record(t, &bodies, &mut csv)?);
+                if records.as_mut().is_some_and(|clock| passes(clock, now)) {
+                    error = Some(self.record(t, &bodies)?);
                 } else if look {
                     error = Some(self.own_error(&bodies)?);
                 }
-                self.frame(t, &bodies, plan, &mut frames)?;
-                self.snapshot(t, bodies, plan, &mut snapshots)?;
+                if let Some(number) = number(&mut frames, now) {
+                    self.frame(number, t, &bodies, plan);
+                }
+                if let Some(number) = number(&mut snapshots, now) {
+                    self.snapshot(number, t, bodies, plan);
+                }
                 if look {
                     self.remark();
                 }
@@ -299,14 +288,18 @@ impl<I: Integration> Run<I> {
         if earliest([&records, &snapshots, &frames, &looks]).is_some() {
             let bodies = self.integration.bodies_at(t_end)?;
             let error = match records {
-                Some(_) => self.record(t_end, &bodies, &mut csv)?,
+                Some(_) => self.record(t_end, &bodies)?,
                 None => {
                     let sight = self.look(t_end, &bodies)?;
                     self.start.own_error(&sight.energy)
                 }
             };
-            self.frame(t_end, &bodies, plan, &mut frames)?;
-            self.snapshot(t_end, bodies, plan, &mut snapshots)?;
+            if let Some(number) = number(&mut frames, t_end) {
+                self.frame(number, t_end, &bodies, plan);
+            }
+            if let Some(number) = number(&mut snapshots, t_end) {
+                self.snapshot(number, t_end, bodies, plan);
+            }
             self.remark();
             if let Some(guard) = guard
                 && self.is_worthless(t_end, error, guard)?
@@ -367,33 +360,11 @@ impl<I: Integration> Run<I> {
         Ok(verdict == Verdict::Worthless)
     }
 
-    /// Replaces the checkpoint.
-    fn checkpoint(&self, plan: &RunOutputs) -> Result<(), Box<dyn Error>> {
-        let path = plan.checkpoints.as_ref().map(|c| &c.path);
-        match path.or(plan.output.as_ref()) {
-            Some(path) => self.save_to(path),
-            None => {
-                if self.writes() {
-                    (self.say)("SIGUSR1: there is no --output for a checkpoint");
-                }
-                Ok(())
-            }
-        }
-    }
-
     /// Adds the diagnostics of `bodies` at `t`, and returns the error of the cluster's own energy.
-    fn record(
-        &mut self,
-        t: f64,
-        bodies: &[Body],
-        csv: &mut Option<(Csv, Columns)>,
-    ) -> Result<f64, Box<dyn Error>> {
+    fn record(&mut self, t: f64, bodies: &[Body]) -> Result<f64, I::Error> {
         let sight = self.look(t, bodies)?;
         let own = self.integration.own_numbers(bodies, &sight.bound);
         let record = Record::of(t, bodies, &sight, &self.start, own);
-        if let Some((csv, columns)) = csv {
-            csv.write(&columns.line(record.all_numbers()))?;
-        }
         let error = record.own_energy_error;
         if self.tells_records && self.writes() {
             let wall = self
@@ -407,51 +378,8 @@ impl<I: Integration> Run<I> {
             let _ = writeln!(std::io::stdout(), "{line}");
         }
         self.records.push(record);
+        self.add_to_table();
         Ok(error)
-    }
-
-    /// Draws `bodies` where one of the `plan`'s frames is due at `t`.
-    fn frame(
-        &mut self,
-        t: f64,
-        bodies: &[Body],
-        plan: &RunOutputs,
-        clock: &mut Option<Clock>,
-    ) -> Result<(), String> {
-        if let (Some(clock), Some(plan)) = (clock, &plan.frames)
-            && clock.reached(t)
-        {
-            let number = clock.pass(t);
-            let width = self
-                .film
-                .unwrap_or_else(|| self.integration.film_half_width(bodies));
-            self.film = Some(width);
-            if self.writes() {
-                plan.save(number, &self.integration.frame(t, bodies, width))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes `bodies` where one of the `plan`'s snapshots is due at `t`.
-    fn snapshot(
-        &self,
-        t: f64,
-        bodies: Vec<Body>,
-        plan: &RunOutputs,
-        clock: &mut Option<Clock>,
-    ) -> Result<(), String> {
-        if let (Some(clock), Some(plan)) = (clock, &plan.snapshots)
-            && clock.reached(t)
-        {
-            let number = clock.pass(t);
-            if !self.writes() {
-                return Ok(());
-            }
-            let notes = self.integration.notes();
-            plan.save(number, t, self.integration.eps(), bodies, notes)?;
-        }
-        Ok(())
     }
 }
 
@@ -473,6 +401,12 @@ fn passes(clock: &mut Clock, t: f64) -> bool {
         clock.pass(t);
     }
     reached
+}
+
+/// The number of the multiple that `clock`, if there is one, has come to at `t`; then it goes on to the next one.
+fn number(clock: &mut Option<Clock>, t: f64) -> Option<i64> {
+    let clock = clock.as_mut().filter(|clock| clock.reached(t))?;
+    Some(clock.pass(t))
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::clock::Interval;
+use super::clock::{Clock, Interval};
 use crate::body::Body;
+use crate::claim;
 use crate::snapshot::Snapshot;
 use kirin_report::plot::Figure;
 
@@ -51,6 +52,34 @@ pub struct Frames {
 }
 
 impl Frames {
+    /// Checks that a film which has frames at multiples of another interval does not get these among them. `past` is
+    /// the interval of the frames so far, and half their width.
+    ///
+    /// # Errors
+    ///
+    /// It would; in words.
+    pub fn check(&self, past: Option<(f64, f64)>) -> Result<(), String> {
+        let Some((every, _)) = past else {
+            return Ok(());
+        };
+        let is_same = (every - self.every).abs() <= 1e-9 * every.abs();
+        let is_frame = |name: &str| name.starts_with("frame.") && name.ends_with(".png");
+        let mut files = std::fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten();
+        if is_same || !files.any(|file| file.file_name().to_str().is_some_and(is_frame)) {
+            return Ok(());
+        }
+        Err(format!(
+            "{}: this run has drawn frames at multiples of {every}, among which frames at multiples of {} would be \
+             mixed: --frame-every {every} goes on with the film, another folder (--frames) begins one, --force replaces \
+             frames",
+            self.folder.display(),
+            self.every
+        ))
+    }
+
     /// Writes frame `number`: `frame.000012.png`, the number being that of the interval.
     ///
     /// # Errors
@@ -82,6 +111,50 @@ impl Snapshots {
             name.push(extension);
         }
         self.output.with_file_name(name)
+    }
+
+    /// Checks that a run from `start` to `t_end` replaces no snapshot of another time.
+    ///
+    /// # Errors
+    ///
+    /// It would; in words.
+    pub fn check(&self, start: f64, t_end: f64) -> Result<(), String> {
+        let numbers = Clock::from(start, self.every).number()..=Clock::number_of(t_end, self.every);
+        let folder = self.output.parent().filter(|p| !p.as_os_str().is_empty());
+        let files = std::fs::read_dir(folder.unwrap_or(".".as_ref())).into_iter();
+        let mut found: Vec<i64> = files
+            .flatten()
+            .flatten()
+            .filter_map(|file| self.number(file.file_name().to_str()?))
+            .filter(|number| numbers.contains(number))
+            .collect();
+        found.sort_unstable();
+        for number in found {
+            let path = self.path(number);
+            let holds = match claim::time_of(&path) {
+                Some(t) if Clock::number_of(t, self.every) == number => continue,
+                Some(t) => format!("it holds the bodies at t = {t}"),
+                None => "it is no snapshot".to_owned(),
+            };
+            return Err(format!(
+                "{}: {holds}, and this run would replace it by those at t = {}: the interval of the earlier snapshots \
+                 (--snapshot-every) goes on with their numbers, another --output begins others, --force replaces it",
+                path.display(),
+                number as f64 * self.every
+            ));
+        }
+        Ok(())
+    }
+
+    /// The number of the snapshot in a file of this name; `None` if it is none of these.
+    fn number(&self, name: &str) -> Option<i64> {
+        let stem = self.output.file_stem()?.to_str()?;
+        let mut rest = name.strip_prefix(stem)?.strip_prefix('.')?;
+        if let Some(extension) = self.output.extension() {
+            rest = rest.strip_suffix(extension.to_str()?)?.strip_suffix('.')?;
+        }
+        let number = rest.parse().ok()?;
+        (self.path(number).file_name()?.to_str()? == name).then_some(number)
     }
 
     /// Writes `bodies`, all at `time`, and the application's `notes`.

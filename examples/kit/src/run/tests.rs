@@ -1,12 +1,15 @@
 //! Tests of the loop with a method that needs no forces.
 
 use std::cell::Cell;
-use std::convert::Infallible;
+use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 
 use super::*;
+use crate::files::Files;
 use crate::models::plummer;
+use crate::snapshot::State;
+use crate::snapshot::parts::{self, Manifest};
 use kirin_testing::Folder;
 
 /// Bodies that fly straight, in steps of 1/8; seen at any time, or at the ends of steps only.
@@ -14,6 +17,8 @@ struct Flight {
     time: f64,
     bodies: Vec<Body>,
     between: bool,
+    /// A step from this time on fails, and whether the state can then be resumed.
+    fails: Option<(f64, bool)>,
 }
 
 const DT: f64 = 0.125;
@@ -24,12 +29,13 @@ impl Flight {
             time: 0.0,
             bodies: plummer(10, 1),
             between,
+            fails: None,
         }
     }
 }
 
 impl Integration for Flight {
-    type Error = Infallible;
+    type Error = fmt::Error;
 
     fn time(&self) -> f64 {
         self.time
@@ -39,7 +45,10 @@ impl Integration for Flight {
         Some(self.time + DT).filter(|t| *t <= t_end)
     }
 
-    fn step(&mut self, _: f64) -> Result<(), Infallible> {
+    fn step(&mut self, _: f64) -> Result<(), fmt::Error> {
+        if self.fails.is_some_and(|(t, _)| self.time >= t) {
+            return Err(fmt::Error);
+        }
         self.bodies = self.bodies_at(self.time + DT)?;
         self.time += DT;
         Ok(())
@@ -52,12 +61,19 @@ impl Integration for Flight {
         }
     }
 
-    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, Infallible> {
+    fn bodies_at(&mut self, t: f64) -> Result<Vec<Body>, fmt::Error> {
         let mut bodies = self.bodies.clone();
         for b in &mut bodies {
             crate::vector::add_scaled(&mut b.x, t - self.time, &b.v);
         }
         Ok(bodies)
+    }
+
+    fn check(&self) -> Result<(), fmt::Error> {
+        match self.fails {
+            Some((_, false)) => Err(fmt::Error),
+            _ => Ok(()),
+        }
     }
 
     fn eps(&self) -> f64 {
@@ -85,6 +101,7 @@ fn resumed(snapshot: Snapshot, between: bool) -> Run<Flight> {
             time,
             bodies,
             between,
+            fails: None,
         },
         log,
     )
@@ -209,26 +226,204 @@ fn checkpoints_can_be_resumed() {
     assert_eq!(again.records, run.records);
 }
 
+/// The folder of the files is away for a while: the run says so once for each kind of file and goes on. The table has
+/// all lines in the end; snapshots that are lost are told.
 #[test]
-fn a_file_that_cannot_be_written_ends_the_run_with_its_name() {
-    let nowhere = PathBuf::from("/no/such/folder/run.txt");
-    let checkpoints = RunOutputs {
+fn a_file_that_cannot_be_written_ends_no_run() {
+    let folder = Folder::new("kit-away");
+    let away = PathBuf::from(folder.file("away"));
+    fs::create_dir(&away).unwrap();
+    let plan = RunOutputs {
+        records: Some(0.25),
+        csv: Some(away.join("run.csv")),
+        snapshots: Some(Snapshots {
+            every: 0.25,
+            output: away.join("run.txt"),
+        }),
         checkpoints: Some(Checkpoints {
             interval: Interval::Simulated(0.25),
-            path: nowhere.clone(),
+            path: away.join("run.txt"),
         }),
         ..RunOutputs::default()
     };
-    let csv = RunOutputs {
-        csv: Some(nowhere),
+    let heard = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let said = heard.clone();
+    run.say = Box::new(move |line| said.borrow_mut().push(line.to_owned()));
+    // From t = 0.5 to 1.5 the folder is a file.
+    let watch = |t: f64| {
+        if t == 0.5 {
+            fs::rename(&away, folder.file("hidden")).unwrap();
+            fs::write(&away, "").unwrap();
+        } else if t == 1.5 {
+            fs::remove_file(&away).unwrap();
+            fs::rename(folder.file("hidden"), &away).unwrap();
+        }
+    };
+    let ended = run.evolve(2.0, &plan, &|| false, &watch).unwrap();
+    assert_eq!(ended, Ended::Complete);
+    let heard = heard.borrow();
+    assert_eq!(heard.len(), 2, "{heard:?}");
+    assert!(
+        heard.iter().all(|line| line.contains("goes on")),
+        "{heard:?}"
+    );
+    assert_eq!(Snapshot::load(&away.join("run.txt")).unwrap().time, 2.0);
+    assert_eq!(
+        Snapshot::load(&away.join("run.0007.txt")).unwrap().time,
+        1.75
+    );
+    let unwritten = run.unwritten().unwrap();
+    assert!(
+        unwritten.starts_with("4 files") && unwritten.contains("run.0002.txt"),
+        "{unwritten}"
+    );
+}
+
+/// A table that could not be written gets all of its lines when it can be.
+#[test]
+fn a_table_lacks_no_line_in_the_end() {
+    let folder = Folder::new("kit-table");
+    let path = PathBuf::from(folder.file("away/run.csv"));
+    let away = path.parent().unwrap();
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let columns = Columns::new(Record::COLUMNS, None);
+    fs::create_dir(away).unwrap();
+    run.table = Some(Table::begin(&path, columns, &[]).unwrap());
+    let lines = || fs::read_to_string(&path).unwrap().lines().count();
+    let bodies = plummer(10, 1);
+    run.record(0.0, &bodies).unwrap();
+    assert_eq!(lines(), 2);
+    run.table.as_mut().unwrap().file = None;
+    fs::remove_dir_all(away).unwrap();
+    run.record(1.0, &bodies).unwrap();
+    assert!(!path.exists());
+    fs::create_dir(away).unwrap();
+    run.record(2.0, &bodies).unwrap();
+    assert_eq!(lines(), 4);
+    run.close_table();
+    assert_eq!(run.unwritten(), None);
+}
+
+/// After an error a state that cannot be resumed does not replace the last one that can.
+#[test]
+fn a_failed_step_leaves_the_last_good_state() {
+    for (is_whole, time, words) in [(true, 0.375, "is in"), (false, 0.25, "stays as it was")] {
+        let folder = Folder::new("kit-failed");
+        let path = PathBuf::from(folder.file("run.txt"));
+        let control = RunControl::<Guard> {
+            files: Files {
+                output: Some(path.clone()),
+                checkpoint_every: Some(Cadence::parse("1/4").unwrap()),
+                ..Files::default()
+            },
+            ..RunControl::default()
+        };
+        let mut flight = Flight::new(true);
+        flight.fails = Some((0.375, is_whole));
+        let mut run = Run::new(flight, Log::default()).unwrap();
+        let ended = conduct("flight", &mut run, 1.0, &control).map(|summary| summary.ended);
+        let why = ended.unwrap_err().to_string();
+        assert!(why.contains(words), "{why}");
+        assert_eq!(Snapshot::load(&path).unwrap().time, time);
+    }
+}
+
+/// The files of a state in parts go when one file replaces it.
+#[test]
+fn a_state_in_one_file_leaves_no_parts_behind() {
+    let folder = Folder::new("kit-parts-replaced");
+    let path = PathBuf::from(folder.file("run.txt"));
+    let part = parts::path_of(&path, 0, 0);
+    let sum = parts::write(&part, &plummer(10, 1), &[State::default(); 10]).unwrap();
+    let manifest = Manifest {
+        n: 10,
+        generation: 0,
+        parts: vec![parts::Part {
+            name: part.file_name().unwrap().to_string_lossy().into_owned(),
+            first: 0,
+            count: 10,
+            sum,
+        }],
+    };
+    let head = Snapshot {
+        states: Some(Vec::new()),
+        run: manifest.lines(),
+        ..Snapshot::default()
+    };
+    head.save_as(&path).unwrap();
+    let run = Run::new(Flight::new(true), Log::default()).unwrap();
+    run.save_to(&path).unwrap();
+    assert!(!part.exists());
+    assert_eq!(Snapshot::load(&path).unwrap().bodies.len(), 10);
+}
+
+#[test]
+fn a_table_that_cannot_be_begun_ends_the_run_with_its_name() {
+    let plan = RunOutputs {
+        csv: Some("/no/such/folder/run.csv".into()),
         ..RunOutputs::default()
     };
-    for (plan, time) in [(checkpoints, 0.25), (csv, 0.0)] {
-        let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
-        let error = run.evolve(1.0, &plan, &|| false, &|_| ()).unwrap_err();
-        assert!(error.to_string().contains("/no/such/folder"), "{error}");
-        assert_eq!(run.save().unwrap().time, time);
-    }
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let error = run.evolve(1.0, &plan, &|| false, &|_| ()).unwrap_err();
+    assert!(error.to_string().contains("/no/such/folder"), "{error}");
+    assert_eq!(run.save().unwrap().time, 0.0);
+}
+
+/// Snapshots of another interval have other times under the same numbers.
+#[test]
+fn snapshots_of_other_times_are_not_replaced_unasked() {
+    let folder = Folder::new("kit-numbers");
+    let files = |every: f64, force| Files {
+        output: Some(folder.file("run.txt").into()),
+        snapshot_every: Some(every.into()),
+        force,
+        ..Files::default()
+    };
+    let check = |every, start, force| {
+        files(every, force).check_replaced(10, (start, 4.0), None, &Log::default())
+    };
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let plan = files(0.25, false).plan(1.0, None).unwrap();
+    run.evolve(1.0, &plan, &|| false, &|_| ()).unwrap();
+    assert_eq!(check(0.25, 0.0, false), Ok(()));
+    let why = check(0.5, 0.0, false).unwrap_err();
+    assert!(
+        why.contains("run.0001.txt") && why.contains("t = 0.25"),
+        "{why}"
+    );
+    assert_eq!(check(0.5, 0.0, true), Ok(()));
+    // Numbers behind the last one are free.
+    assert_eq!(check(0.2, 1.0, false), Ok(()));
+    let why = check(0.125, 0.5, false).unwrap_err();
+    assert!(
+        why.contains("run.0004.txt") && why.contains("t = 1,"),
+        "{why}"
+    );
+}
+
+/// A film keeps its scale and its interval when its run goes on.
+#[test]
+fn a_film_goes_on_with_its_scale() {
+    let folder = Folder::new("kit-film");
+    let files = |every: f64| Files {
+        frames: Some(folder.file("film").into()),
+        frame_every: Some(every.into()),
+        ..Files::default()
+    };
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    let plan = files(0.25).plan(0.5, None).unwrap();
+    run.evolve(0.5, &plan, &|| false, &|_| ()).unwrap();
+    let (every, width) = run.film.unwrap();
+    assert!(every == 0.25 && width > 0.0);
+    let mut again = resumed(run.save().unwrap(), true);
+    assert_eq!(again.film, run.film);
+    let check = |every| files(every).check_replaced(10, (0.5, 1.0), None, &run.log());
+    assert_eq!(check(0.25), Ok(()));
+    let why = check(0.125).unwrap_err();
+    assert!(why.contains("--frame-every 0.25"), "{why}");
+    again.evolve(1.0, &plan, &|| false, &|_| ()).unwrap();
+    assert_eq!(again.film, run.film);
 }
 
 #[test]

@@ -139,6 +139,29 @@ texts! {
         |text: &str| Ok::<_, String>(text.into());
 }
 
+/// A switch: a state holds those that are on.
+pub mod switch {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// The switch as a text.
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(is_on: &bool, s: S) -> Result<S::Ok, S::Error> {
+        is_on.then_some("on").serialize(s)
+    }
+
+    /// The switch of a text.
+    ///
+    /// # Errors
+    ///
+    /// There is no text.
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<bool, D::Error> {
+        Ok(Option::<String>::deserialize(d)?.is_some_and(|text| text == "on"))
+    }
+}
+
 /// `path` as seen from the folder of `state`, where it is in it; else from the root.
 pub(crate) fn seen_from(state: &Path, path: &Path) -> PathBuf {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

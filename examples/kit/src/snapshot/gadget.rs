@@ -221,21 +221,31 @@ fn of_type(
     Ok(bodies.map(body).collect())
 }
 
+/// The constant of gravity in a file's own units: in GADGET-4's parameters, where 0 means nature's, and in the header of
+/// GIZMO.
+const OWN_G: [&str; 2] = [
+    "GravityConstantInternal",
+    "Gravitational_Constant_In_Code_Inits",
+];
+
 /// The units that a file tells.
 fn units(
     source: &Source,
     header: &HashMap<String, AttrValue>,
 ) -> Result<Option<FileUnits>, String> {
-    let places = [
-        source.attributes("Units")?,
-        source.attributes("Parameters")?,
-    ];
-    for place in places.iter().flatten().chain([header]) {
+    let parameters = source.attributes("Parameters")?.unwrap_or_default();
+    // GADGET-4 has these among the parameters.
+    let known = |name: &str| number(header, name).or_else(|| number(&parameters, name));
+    let own = source.attributes("Units")?;
+    for place in own.iter().chain([&parameters, header]) {
         if let Some(mut units) = FileUnits::told(place)? {
-            let cosmological = number(header, "Omega0").is_some_and(|omega| omega > 0.0);
-            let h = number(header, "HubbleParam").filter(|h| cosmological && *h > 0.0);
+            let cosmological = known("Omega0").is_some_and(|omega| omega > 0.0);
+            let h = known("HubbleParam").filter(|h| cosmological && *h > 0.0);
             units.mass /= h.unwrap_or(1.0);
             units.length /= h.unwrap_or(1.0);
+            if let Some(g) = OWN_G.into_iter().find_map(known).filter(|g| *g != 0.0) {
+                units.set_g(g)?;
+            }
             return Ok(Some(units));
         }
     }

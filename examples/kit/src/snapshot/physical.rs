@@ -91,6 +91,26 @@ impl FileUnits {
         Ok(None)
     }
 
+    /// Chooses the unit of velocity such that the constant of gravity is `g` in these units, as in the run that has
+    /// written the bodies: masses and lengths stay, and the motion is that of this run.
+    ///
+    /// # Errors
+    ///
+    /// It is not above 0; in words.
+    pub(super) fn set_g(&mut self, g: f64) -> Result<(), String> {
+        if !(g > 0.0 && g.is_finite()) {
+            return Err(format!(
+                "the file's constant of gravity is {g}, and must be above 0"
+            ));
+        }
+        let units = Units {
+            mass: self.mass / SOLAR_MASS,
+            length: self.length / PARSEC,
+        };
+        self.velocity = units.velocity() * KM_S / g.sqrt();
+        Ok(())
+    }
+
     /// Converts the bodies and the time from these units to units in which G = 1, and notes the new units in the
     /// snapshot. If G is 1 in the file's own units no number changes. Otherwise the mass of all bodies and their
     /// half-mass radius become 1.

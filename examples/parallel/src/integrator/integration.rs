@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hermite::checkpoint;
 use hermite::motion::Motion;
+use hermite::particle;
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
 use kirin_kit::bound::{BoundPart, Potentials};
@@ -96,10 +97,22 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         })
     }
 
+    fn check(&self) -> Result<(), Error> {
+        let mine = &self.column;
+        for (body, state) in mine.bodies.iter().zip(&mine.states) {
+            particle::check_state(&self.settings, self.time, body, state)?;
+        }
+        Ok(())
+    }
+
     /// The first rank of each column writes the column.
-    fn save_in_parts(&self, lines: &[(String, String)], path: &Path) -> Result<bool, Error> {
+    fn save_in_parts(
+        &self,
+        lines: &[(String, String)],
+        path: &Path,
+    ) -> Result<Option<Result<(), String>>, Error> {
         if !self.in_parts {
-            return Ok(false);
+            return Ok(None);
         }
         let mut head = Snapshot {
             time: self.time,
@@ -112,8 +125,7 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
             0 => (&self.column.bodies, &self.column.states),
             _ => (&[], &[]),
         };
-        save(&self.machine.world, path, head, mine)?.map_err(Error::Refused)?;
-        Ok(true)
+        Ok(Some(save(&self.machine.world, path, head, mine)?))
     }
 
     fn rank(&self) -> (usize, usize) {

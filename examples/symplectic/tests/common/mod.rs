@@ -9,11 +9,11 @@ pub const PROGRAM: Program = Program {
     environment: &[],
 };
 
-/// The snapshot that a run with these arguments ends with.
+/// The snapshot that a run with these arguments ends with. It may replace that of an earlier call.
 #[allow(dead_code, reason = "not every test program needs it")]
 pub fn end_of(folder: &Folder, name: &str, arguments: &[&str]) -> Snapshot {
     let path = folder.file(name);
-    PROGRAM.succeed(&[arguments, &["--output", &path]].concat());
+    PROGRAM.succeed(&[arguments, &["--output", &path, "--force"]].concat());
     Snapshot::load(path.as_ref()).expect("it was written")
 }
 
