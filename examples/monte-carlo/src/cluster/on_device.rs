@@ -55,6 +55,8 @@ impl<C: Communicator> Cluster<C> {
         };
         match StarsOnDevice::new(gpu, &self.stars, &self.streams) {
             Ok(stars) => {
+                let (number, name) = stars.device();
+                self.device = Some((format!("cuda {number} ({name})"), 0));
                 self.on_device = Some(OnDevice {
                     stars,
                     moved: false,
@@ -90,14 +92,6 @@ impl<C: Communicator> Cluster<C> {
                 Some(format!("{} stars are too few, it needs {MANY}", self.n()))
             }
             None => None,
-        }
-    }
-
-    /// The device on which steps are computed, in words.
-    pub fn device(&self) -> String {
-        match self.on_device.as_ref().map(|on| on.stars.device()) {
-            Some((number, name)) => format!("cuda {number} ({name})"),
-            None => "cpu".to_owned(),
         }
     }
 
@@ -151,6 +145,10 @@ impl<C: Communicator> Cluster<C> {
 
     /// Goes on on the processor where the stars were fetched last, up to the step with this number. The bits are the same.
     fn repeat(&mut self, on: &OnDevice, why: &Failure, number: u64) -> Result<(), Error> {
+        let lost = self.past.steps - on.fetched.0.steps;
+        if let Some((_, steps)) = &mut self.device {
+            *steps -= lost;
+        }
         (self.past, self.now) = on.fetched.clone();
         self.partition.n = self.stars.len();
         let first = self.past.steps + 1;
@@ -224,6 +222,9 @@ impl<C: Communicator> Cluster<C> {
         lap(Phase::Correction, device)?;
         self.past.time += dt;
         self.past.steps += 1;
+        if let Some((_, steps)) = &mut self.device {
+            *steps += 1;
+        }
         self.now = device.diagnose()?;
         lap(Phase::Diagnostics, device)?;
         Ok(true)

@@ -1,5 +1,7 @@
 //! The phases of a step on a GPU, in the order of [`cluster`](crate::cluster).
 
+use std::time::Duration;
+
 use kirin_device::{Argument, Kernel, Result};
 
 use super::{Columns, LEAVES, Leaver, Shells, StarsOnDevice, THREADS, TILE, TILE_THREADS, padded};
@@ -8,8 +10,8 @@ use crate::partition::BIN;
 use crate::potential::{RUN, RUNS};
 use crate::tide::Boundary;
 
-/// Nanoseconds a star in which a step should be over, many times what it takes.
-const PATIENCE: u64 = 100;
+/// Nanoseconds a star in which a kernel should be over, many times what it takes.
+const PATIENCE: u64 = 20;
 
 impl StarsOnDevice {
     /// A kernel with a thread for each of so many things.
@@ -23,6 +25,8 @@ impl StarsOnDevice {
         count: usize,
         arguments: &[&dyn Argument],
     ) -> Result<()> {
+        self.gpu
+            .plan(Duration::from_nanos(PATIENCE * self.n as u64));
         // SAFETY: the caller's promise.
         unsafe {
             self.gpu
@@ -79,8 +83,6 @@ impl StarsOnDevice {
     ///
     /// The device failed.
     pub fn least_relaxation(&self, angle: f64, coulomb: f64) -> Result<f64> {
-        self.gpu
-            .plan(std::time::Duration::from_nanos(PATIENCE * self.n as u64));
         let Columns { m, r, vr, vt, .. } = &self.stars;
         let (moments, least, bins) = (&self.bins, &self.least, self.n / BIN);
         let (count, root_pi) = (bins as i32, std::f64::consts::PI.sqrt());

@@ -127,10 +127,13 @@ impl Event {
         poll("cuEventQuery", query, current, limits)
     }
 
-    /// Gives the event back.
+    /// Gives the event back. A second call does nothing.
     pub fn free(&mut self, _: &Current<'_>) {
-        // SAFETY: the event exists and is not used again. Nothing can be done if a lost device refuses.
-        unsafe { (driver().cuEventDestroy_v2)(self.0) };
+        let event = std::mem::replace(&mut self.0, std::ptr::null_mut());
+        if !event.is_null() {
+            // SAFETY: the event exists, and nobody has its address any more. Nothing can be done if a lost device refuses.
+            unsafe { (driver().cuEventDestroy_v2)(event) };
+        }
     }
 }
 
@@ -289,9 +292,12 @@ impl Stream {
         result_of("cuMemsetD8Async", code)
     }
 
-    /// Gives the queue back.
+    /// Gives the queue back. A second call does nothing.
     pub fn free(&mut self, _: &Current<'_>) {
-        // SAFETY: the stream exists and is not used again. Nothing can be done if a lost device refuses.
-        unsafe { (driver().cuStreamDestroy_v2)(self.0) };
+        let stream = std::mem::replace(&mut self.0, std::ptr::null_mut());
+        if !stream.is_null() {
+            // SAFETY: the stream exists, and nobody has its address any more. Nothing can be done if a lost device refuses.
+            unsafe { (driver().cuStreamDestroy_v2)(stream) };
+        }
     }
 }
