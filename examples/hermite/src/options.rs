@@ -223,6 +223,11 @@ impl RunOptions {
     /// Options that do not belong together; a time with a unit that has no meaning.
     pub fn place(&self, settings: &Settings, snapshot: &mut Snapshot) -> Result<f64, Error> {
         let galaxy = &settings.galaxy;
+        if self.t_start.is_some() && self.galaxy.places() {
+            let why = "--t-start is for bodies that stay where they are: --orbit, --radius, --position, --velocity and \
+                       --back say when their run begins";
+            return Err(Error::Refused(why.to_owned()));
+        }
         let time = self.galaxy.place(galaxy, snapshot, settings.eps)?;
         match self.t_start {
             Some(start) => Ok(start.of_bodies(Some(galaxy))?),

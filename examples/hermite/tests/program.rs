@@ -250,4 +250,7 @@ fn bodies_of_any_time_begin_when_they_are_told() {
     assert_eq!(Snapshot::load(output.as_ref()).unwrap().time, 0.125);
     let said = fail(&["--input", &output, "--t-start", "0", "--t-end", "1"]);
     assert!(said.contains("the state of one"), "{said}");
+    let placed = ["--t-start", "0", "--galaxy", "irrgang", "--radius", "8"];
+    let said = fail(&[&["--input", &input][..], &placed].concat());
+    assert!(said.contains("stay where they are"), "{said}");
 }

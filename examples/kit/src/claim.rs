@@ -1,12 +1,12 @@
 //! The output files of a run. They are checked before the run begins, and locked while it lasts.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::command::{Files, named};
 use crate::run::Log;
-use crate::snapshot::{Format, Snapshot, is_snapshot, parts};
+use crate::snapshot::{Snapshot, is_snapshot, parts};
 use kirin_report::machine::command_line;
 
 /// The lock on the files of a run. Beside each file there is a lock file, `run.txt.lock`, which names the process. It
@@ -92,7 +92,7 @@ fn is_at(_: &File, _: &Path) -> bool {
 }
 
 /// Whether there is something at `path` that is neither a file nor a folder, such as `/dev/null`.
-fn is_device(path: &Path) -> bool {
+pub(crate) fn is_device(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
@@ -171,6 +171,14 @@ pub fn kept(path: &Path, what: &str) -> String {
     format!("{path}: {what}; --force replaces it, another --output keeps it")
 }
 
+/// The reason that the file at `path` is not replaced: it holds the run at the time `found`, and the run is at `time`.
+pub fn later(path: &Path, found: f64, time: f64) -> String {
+    let path = path.display();
+    format!(
+        "it holds this run at t = {found} already, and this one would begin again at t = {time}: --input {path} goes on"
+    )
+}
+
 /// What the head of a state tells of its run.
 struct Head {
     /// Number of bodies.
@@ -212,11 +220,7 @@ pub(crate) fn check_replaced(path: &Path, n: usize, time: f64, log: &Log) -> Res
                 "it holds another run, with the energy {was:.6e} at the start, this one has {is:.6e}"
             ))
         }
-        _ if found.time > time => refuse(format!(
-            "it holds this run at t = {} already, and this one would begin again at t = {time}: --input {} goes on",
-            found.time,
-            path.display()
-        )),
+        _ if found.time > time => refuse(later(path, found.time, time)),
         _ => Ok(()),
     }
 }
@@ -238,10 +242,14 @@ pub(crate) fn time_of(path: &Path) -> Option<f64> {
     Some(told_by(path, File::open(path).ok()?)?.time)
 }
 
-fn told_by(path: &Path, file: File) -> Option<Head> {
-    match Format::of(path) {
-        Format::Text => head(file),
-        _ => whole(path),
+/// What the file tells of its run. Its first bytes decide the format, as when it is read.
+fn told_by(path: &Path, mut file: File) -> Option<Head> {
+    let mut first = Vec::new();
+    (&file).take(8).read_to_end(&mut first).ok()?;
+    file.rewind().ok()?;
+    match hdf5_pure::is_hdf5_bytes(&first) {
+        true => whole(path),
+        false => head(file),
     }
 }
 
@@ -377,6 +385,10 @@ mod tests {
             assert!(refusal.contains(&help), "{refusal}");
             assert!(refusal.contains("--force"), "{refusal}");
             assert_eq!(check_replaced(&path, 5, 2.5, &log), Ok(()));
+            // The content decides, not the name.
+            let copy = PathBuf::from(folder.file("run.bak"));
+            fs::copy(&path, &copy).unwrap();
+            assert_eq!(time_of(&copy), Some(2.5));
         }
     }
 

@@ -87,7 +87,7 @@ impl Files {
         for (name, is_given) in [
             ("--snapshot-every", self.snapshot_every.is_some()),
             ("--checkpoint-every", self.checkpoint_every.is_some()),
-            ("--force", self.force),
+            ("--force", self.force && self.frames.is_none()),
         ] {
             if is_given && self.output.is_none() {
                 return Err(format!("{name} needs an --output"));

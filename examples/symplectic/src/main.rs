@@ -32,15 +32,17 @@ fn main() -> ExitCode {
 
 /// Reads the input first: the run in it may tell the arithmetic of the library.
 fn begin_with(mut options: Options) -> Result<Ended, Box<dyn Error>> {
-    if options.reverse && options.control.files.output.is_none() {
-        return Err("--reverse needs an --output: the run back would replace its --input".into());
-    }
     let snapshot = match &options.control.files.input {
         Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
         None => None,
     };
     if let Some(snapshot) = &snapshot {
         options.control = options.control.or_told(snapshot)?;
+    }
+    let files = &options.control.files;
+    let is_in_place = files.output.is_some() && files.replaced().is_none() && !files.force;
+    if options.reverse && is_in_place {
+        return Err("--reverse needs an --output: the run back would replace its --input".into());
     }
     choose_arithmetic(&options);
     choose_threads();

@@ -214,7 +214,7 @@ pub struct Own {
     #[command(flatten)]
     #[serde(flatten)]
     pub guard: Guard,
-    /// Arithmetic of the pair forces [default: KIRIN_PRECISION, or mixed]
+    /// Arithmetic of the pair forces [default: that of the run that goes on, else KIRIN_PRECISION, or mixed]
     #[arg(long, value_enum)]
     #[serde(default)]
     pub precision: Option<Precision>,

@@ -70,12 +70,13 @@ pub fn conduct<I: Integration, Own: Kept + AsRef<Guard>>(
     };
     match (ended, &files.output) {
         (Err(e), Some(path)) => {
-            let (t, path) = (run.integration.time(), path.display());
+            let (t, name) = (run.integration.time(), path.display());
             let kept = match saved {
-                Ok(()) => format!("the run up to t = {t} is in {path}"),
-                Err(why) => {
-                    format!("the state at t = {t} is not saved ({why}): {path} stays as it was")
+                Ok(()) => format!("the run up to t = {t} is in {name}"),
+                Err(why) if path.exists() => {
+                    format!("the state at t = {t} is not saved ({why}): {name} stays as it was")
                 }
+                Err(why) => format!("the state at t = {t} is not saved ({why})"),
             };
             if ranks == 1 {
                 return Err(format!("{e}; {kept}").into());
@@ -88,6 +89,13 @@ pub fn conduct<I: Integration, Own: Kept + AsRef<Guard>>(
         }
         (ended, output) => {
             let mut ended = ended?;
+            if let (Err(why), Ended::EnergyError) = (&saved, ended) {
+                let t = run.integration.time();
+                return Err(format!(
+                    "the energy error ended the run at t = {t}, and its state is not saved: {why}"
+                )
+                .into());
+            }
             saved?;
             let unwritten = run.unwritten();
             let is_short = f64::from(u8::from(unwritten.is_some()));

@@ -52,17 +52,15 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Checks that a film which has frames at multiples of another interval does not get these among them. `past` is
+    /// Checks that a film does not get frames of another run, or at multiples of another interval, among its own. `past` is
     /// the interval of the frames so far, and half their width.
     ///
     /// # Errors
     ///
     /// It would; in words.
     pub fn check(&self, past: Option<(f64, f64)>) -> Result<(), String> {
-        let Some((every, _)) = past else {
-            return Ok(());
-        };
-        let is_same = (every - self.every).abs() <= 1e-9 * every.abs();
+        let is_same =
+            past.is_some_and(|(every, _)| (every - self.every).abs() <= 1e-9 * every.abs());
         let is_frame = |name: &str| name.starts_with("frame.") && name.ends_with(".png");
         let mut files = std::fs::read_dir(&self.folder)
             .into_iter()
@@ -71,13 +69,18 @@ impl Frames {
         if is_same || !files.any(|file| file.file_name().to_str().is_some_and(is_frame)) {
             return Ok(());
         }
-        Err(format!(
-            "{}: this run has drawn frames at multiples of {every}, among which frames at multiples of {} would be \
-             mixed: --frame-every {every} goes on with the film, another folder (--frames) begins one, --force replaces \
-             frames",
-            self.folder.display(),
-            self.every
-        ))
+        let folder = self.folder.display();
+        Err(match past {
+            Some((every, _)) => format!(
+                "{folder}: this run has drawn frames at multiples of {every}, among which frames at multiples of {} would \
+                 be mixed: --frame-every {every} goes on with the film, another folder (--frames) begins one, --force \
+                 replaces frames",
+                self.every
+            ),
+            None => format!(
+                "{folder}: there are frames of another film: another folder (--frames) keeps them, --force replaces them"
+            ),
+        })
     }
 
     /// Writes frame `number`: `frame.000012.png`, the number being that of the interval.

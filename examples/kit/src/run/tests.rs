@@ -418,6 +418,8 @@ fn a_film_goes_on_with_its_scale() {
     assert!(every == 0.25 && width > 0.0);
     let mut again = resumed(run.save().unwrap(), true);
     assert_eq!(again.film, run.film);
+    let new = files(0.25).check_replaced(10, (0.0, 1.0), None, &Log::default());
+    assert!(new.unwrap_err().contains("another film"));
     let check = |every| files(every).check_replaced(10, (0.5, 1.0), None, &run.log());
     assert_eq!(check(0.25), Ok(()));
     let why = check(0.125).unwrap_err();

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Integration, Run, RunOutputs};
 use crate::body::Body;
+use crate::claim::is_device;
 use crate::columns::Columns;
+use crate::command::named;
 use crate::csv::Csv;
 use crate::history::Record;
 use crate::snapshot::parts::Manifest;
@@ -74,24 +76,43 @@ impl Table {
             columns,
             file: None,
         };
-        table.write(records)?;
+        table.file = Some(table.create(path, records)?);
         Ok(table)
     }
 
     /// Writes the last of the `records`, or all of them if the file does not have the others.
     fn write(&mut self, records: &[Record]) -> Result<(), String> {
         let columns = &self.columns;
-        let line = |record: &Record| columns.line(record.all_numbers());
         let written = match (&mut self.file, records.last()) {
-            (Some(file), Some(last)) => file.write(&line(last)),
+            (Some(file), Some(last)) => file.write(&columns.line(last.all_numbers())),
             (Some(_), None) => Ok(()),
-            (None, _) => Csv::create(&self.path, &columns.names(), records.iter().map(line))
-                .map(|file| self.file = Some(file)),
+            (None, _) => self.renew(records).map(|file| self.file = Some(file)),
         };
         if written.is_err() {
             self.file = None;
         }
         written
+    }
+
+    /// A file at `path` with all `records`.
+    fn create(&self, path: &Path, records: &[Record]) -> Result<Csv, String> {
+        let lines = records.iter().map(|r| self.columns.line(r.all_numbers()));
+        Csv::create(path, &self.columns.names(), lines)
+    }
+
+    /// A new file with all `records`, which takes the place of the old one when it is whole.
+    fn renew(&self, records: &[Record]) -> Result<Csv, String> {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".partial");
+        let partial = self.path.with_file_name(name);
+        let renewed = self.create(&partial, records).and_then(|file| {
+            std::fs::rename(&partial, &self.path).map_err(named(&self.path))?;
+            Ok(file)
+        });
+        if renewed.is_err() {
+            let _ = std::fs::remove_file(&partial);
+        }
+        renewed
     }
 }
 
@@ -174,6 +195,15 @@ impl<I: Integration> Run<I> {
     pub(super) fn add_to_table(&mut self) {
         if let Some(table) = &mut self.table {
             let written = table.write(&self.records);
+            if let Err(why) = &written
+                && is_device(&table.path)
+            {
+                // What a pipe or a device has lost cannot be written again.
+                self.failures.lose(why);
+                (self.say)(&format!("{why}; the run goes on without the table"));
+                self.table = None;
+                return;
+            }
             self.note(Kind::Table, written);
         }
     }
