@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use kirin_kit::Snapshot;
-use kirin_kit::claim::kept;
+use kirin_kit::claim::{kept, later};
 use kirin_kit::columns::Columns;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
@@ -286,12 +286,13 @@ impl<C: Communicator> Run<C> {
         let was = begins(&found.model, found.past.n0, found.settings.seed);
         let cluster = &self.cluster;
         let is = begins(&self.model, cluster.past.n0, cluster.settings.seed);
-        match was == is {
-            true => Ok(()),
-            false => Err(kept(
-                path,
-                &format!("it holds another run ({was}, this one is {is})"),
-            )),
+        if was != is {
+            let what = format!("it holds another run ({was}, this one is {is})");
+            return Err(kept(path, &what));
+        }
+        match found.past.time > cluster.past.time {
+            true => Err(kept(path, &later(path, found.past.time, cluster.past.time))),
+            false => Ok(()),
         }
     }
 

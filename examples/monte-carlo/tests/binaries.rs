@@ -10,7 +10,7 @@ fn goes_on_to_the_same_end(folder: &Folder, what: &str) {
     let [half, rest] = ["half.txt", "rest.txt"].map(|f| folder.file(f));
     for ranks in ["1", "4"] {
         PROGRAM.succeed(&[
-            "--input", &half, "--ranks", ranks, "--output", &rest, "--steps", "1000000",
+            "--input", &half, "--ranks", ranks, "--output", &rest, "--force", "--steps", "1000000",
         ]);
         let [one, other] = ["rest.txt", "whole.txt"].map(|f| {
             let text = folder.text(f);

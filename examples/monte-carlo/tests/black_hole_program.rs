@@ -96,7 +96,15 @@ fn a_run_with_a_hole_has_the_same_bits() {
     assert_eq!(value["tidal_radius"], value["last"]["tidal_radius"]);
     run(&["--steps", "30", "--ranks", "3", "--output", &half]);
     for (ranks, threads) in [("1", "2"), ("2", "1"), ("4", "1")] {
-        let more = ["--ranks", ranks, "--threads", threads, "--output", &rest];
+        let more = [
+            "--ranks",
+            ranks,
+            "--threads",
+            threads,
+            "--output",
+            &rest,
+            "--force",
+        ];
         PROGRAM.succeed(&[&["--input", &half, "--steps", "30"], &more[..]].concat());
         assert!(
             folder.text("rest.txt") == folder.text("whole.txt"),

@@ -39,7 +39,7 @@ fn a_cluster_of_few_stars_dissolves() {
         let mut whole = None;
         for ranks in ["1", "2"] {
             let files = [
-                "--t-end", "1e5", "--ranks", ranks, "--json", &json, "--output",
+                "--t-end", "1e5", "--ranks", ranks, "--json", &json, "--force", "--output",
             ];
             PROGRAM.succeed(&[&case[..], &files, &[&state]].concat());
             let value: serde_json::Value = serde_json::from_str(&folder.text("run.json")).unwrap();

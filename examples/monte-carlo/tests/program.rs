@@ -27,7 +27,7 @@ fn any_number_of_ranks_and_threads_gives_the_same_file() {
             "--threads",
             threads,
         ];
-        PROGRAM.succeed(&[&run[..], &["--output", &out, "--csv", &csv]].concat());
+        PROGRAM.succeed(&[&run[..], &["--output", &out, "--csv", &csv, "--force"]].concat());
         let found = (fs::read(&out).unwrap(), folder.text("out.csv"));
         let expected = expected.get_or_insert_with(|| found.clone());
         assert!(found == *expected, "{ranks} ranks of {threads} threads");
@@ -69,7 +69,7 @@ fn goes_on_on_another_number_of_ranks(encounters: &str) {
     assert!(n < 980, "bins have gone: {n} stars");
     for ranks in ["1", "2", "5"] {
         PROGRAM.succeed(&[
-            "--input", &half, "--steps", "60", "--ranks", ranks, "--output", &rest,
+            "--input", &half, "--steps", "60", "--ranks", ranks, "--output", &rest, "--force",
         ]);
         assert!(
             folder.text("rest.txt") == folder.text("whole.txt"),
@@ -266,7 +266,7 @@ fn bad_input_is_refused_with_the_reason() {
     }
 }
 
-/// An output that holds something else is kept; another state of the same run is replaced.
+/// An output that holds something else is kept; so is a later state of the same run.
 #[test]
 fn another_run_is_not_replaced() {
     let folder = Folder::new("mc-replaced");
@@ -285,7 +285,11 @@ fn another_run_is_not_replaced() {
         }
         assert!(folder.text("run.txt") == first);
     }
+    // A state at the start of the run is no later one.
     PROGRAM.succeed(&run("160", "1"));
+    PROGRAM.succeed(&[&run("1000", "1")[..], &["--force"]].concat());
+    let refusal = PROGRAM.fail(&run("1000", "1"));
+    assert!(refusal.contains("this run at t = "), "{refusal}");
     PROGRAM.succeed(&[&run("170", "1")[..], &["--force"]].concat());
     fs::write(&output, "notes of somebody").unwrap();
     let refusal = PROGRAM.fail(&run("160", "1"));

@@ -20,7 +20,11 @@ fn ranks_of_mpi_give_the_file_of_threads() {
     PROGRAM.succeed(&[&run[..], &["--output", &expected]].concat());
     let expected = fs::read(expected).unwrap();
     for ranks in [1, 2, 3, 4] {
-        let mut command = mpirun(ranks, &program, &[&run[..], &["--output", &out]].concat());
+        let mut command = mpirun(
+            ranks,
+            &program,
+            &[&run[..], &["--output", &out, "--force"]].concat(),
+        );
         let output = command.output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{errors}");

@@ -182,7 +182,7 @@ fn any_number_of_ranks_gives_the_same_bits() {
         run(&["--steps", "30", "--output", &half]);
         for ranks in ["1", "4"] {
             PROGRAM.succeed(&[
-                "--input", &half, "--steps", "30", "--ranks", ranks, "--output", &rest,
+                "--input", &half, "--steps", "30", "--ranks", ranks, "--output", &rest, "--force",
             ]);
             assert!(
                 folder.text("rest.txt") == folder.text("whole.txt"),
