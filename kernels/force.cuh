@@ -6,6 +6,8 @@
 // double and follow the binary tree over all addresses, whoever computes which part of it.
 #pragma once
 
+#include "advance.cuh"
+#include "done.cuh"
 #include "resum.cuh"
 #include "join.cuh"
 #include "leaf.cuh"
@@ -131,8 +133,14 @@ struct Factors {
     __device__ __forceinline__ double of(int c) const { return c < 3 ? acc : c == 3 ? pot : jerk; }
 };
 
-template <class P, bool JERK, bool NEAREST, int R>
-__device__ __forceinline__ void force(const ForceArgs& a)
+// What comes before the pairs of a page where `advance` has brought the pages up to date.
+struct Nothing {
+    __device__ __forceinline__ void operator()(unsigned, unsigned) const {}
+};
+
+// `particles` are the i-particles; `bring_up_to_date` is called for each page before it is read.
+template <class P, bool JERK, bool NEAREST, int R, class BringUpToDate>
+__device__ __forceinline__ void force(const ForceArgs& a, const IRecord* particles, const BringUpToDate& bring_up_to_date)
 {
     typedef typename P::Vector Vector;
     static_assert(FORCE_THREADS == NEIGHBOUR_THREADS, "as many as meet");
@@ -166,7 +174,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
 #pragma unroll
     for (int r = 0; r < R; ++r) {
         which[r] = (blockIdx.x * R + r) * columns + column;
-        i[r].load(a.particles[min(which[r], a.ni - 1)], a.j);
+        i[r].load(particles[min(which[r], a.ni - 1)], a.j);
         atomicMin(&least_label, i[r].label);
         atomicMax(&greatest_label, i[r].label);
     }
@@ -184,6 +192,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
     unsigned depth = a.first_sum[part];
     for (unsigned n = begin; n < end; ++n) {
         const unsigned place = a.order[n];
+        bring_up_to_date(place, thread);
         const PageInfo page = a.j.pages[place];
         const unsigned long long first = (unsigned long long)page.number * PAGE;
         Run<P> run;
@@ -233,7 +242,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
                     continue;
                 }
                 double better[1][SUMS];
-                const IRecord& particle = a.particles[(blockIdx.x * R + r) * columns + column];
+                const IRecord& particle = particles[(blockIdx.x * R + r) * columns + column];
                 const unsigned leaves =
                     look_again<P, JERK, R>(a, run, tile, particle, certainly >> r & 1, waiting, better);
                 if (leaves) {
@@ -251,7 +260,7 @@ __device__ __forceinline__ void force(const ForceArgs& a)
             // So that they need not be kept in registers up to here.
 #pragma unroll
             for (int r = 0; r < R; ++r) {
-                i[r].load(a.particles[min(which[r], a.ni - 1)], a.j);
+                i[r].load(particles[min(which[r], a.ni - 1)], a.j);
             }
         }
         const unsigned joins = a.joins[n];
@@ -335,9 +344,67 @@ __device__ __forceinline__ void force(const ForceArgs& a)
             }
         }
     }
+    tell_done(a, thread);
 }
 
-// All kernels of one precision: force_<precision>_<jerk|still>[_nearest]_<i-particles a thread>, of which
+template <class P, bool JERK, bool NEAREST, int R>
+__device__ __forceinline__ void force(const ForceArgs& a)
+{
+    force<P, JERK, NEAREST, R>(a, a.particles, Nothing());
+}
+
+// Brings a page up to date from the arguments of a step.
+template <class P>
+struct FromArguments {
+    const StepArgs& a;
+
+    __device__ __forceinline__ void operator()(unsigned place, unsigned thread) const
+    {
+        bool has_changed = false;
+        double* raw = a.force.j.raw + (size_t)place * (RECORD * PAGE);
+        for (unsigned n = 0; n < a.records; ++n) {
+            if (a.place[n] == place) {
+                has_changed = true;
+                // The upper half is PAGE and the slot.
+                const unsigned slot = (unsigned)__double2hiint(a.record[n * RECORD + COLUMN_LABEL]) - PAGE;
+                if (thread < RECORD) {
+                    raw[thread * PAGE + slot] = a.record[n * RECORD + thread];
+                }
+            }
+        }
+        if (!has_changed && !a.predicts) {
+            return;
+        }
+        __syncthreads(); // the records are there
+        const PageInfo info = a.force.j.pages[place];
+        const unsigned far = predict_page<P>(a.force.j, place, info, a.force.ti, 0, thread, FORCE_THREADS);
+        if (thread == 0) {
+            a.force.j.far[place] = far;
+        }
+        __syncthreads(); // the predictions are there
+    }
+};
+
+// The forces on at most FEW i-particles, and before it what `advance` does. All thread blocks have the same
+// i-particles and pages of their own.
+template <class P, bool NEAREST>
+__device__ __forceinline__ void step(const StepArgs& a)
+{
+    __shared__ IRecord few[FEW];
+    const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+    const unsigned words = sizeof(IRecord) / sizeof(double) * a.force.ni;
+    for (unsigned w = thread; w < words; w += FORCE_THREADS) {
+        const double word = ((const double*)a.particles)[w];
+        ((double*)few)[w] = word;
+        if (NEAREST && blockIdx.y == 0) {
+            ((double*)a.force.particles)[w] = word;
+        }
+    }
+    __syncthreads();
+    force<P, true, NEAREST, 1>(a.force, few, FromArguments<P>{a});
+}
+
+// All kernels of one precision: step_<precision>[_nearest], advance_<precision> and force_<precision>_<jerk|still>[_nearest]_<i-particles a thread>, of which
 // at least `blocks` thread blocks (with four i-particles: `blocks_of_four`) find registers on a multiprocessor.
 #define FORCE_KERNELS(Precision, name, blocks, blocks_of_four)                               \
     CROWDED_KERNEL(force_##name##_jerk_1, ForceArgs, FORCE_THREADS, blocks)                  \
@@ -364,4 +431,6 @@ __device__ __forceinline__ void force(const ForceArgs& a)
     { force<Precision, false, true, 2>(a); }                                                 \
     CROWDED_KERNEL(force_##name##_still_nearest_4, ForceArgs, FORCE_THREADS, blocks_of_four) \
     { force<Precision, false, true, 4>(a); }                                                 \
+    CROWDED_KERNEL(step_##name, StepArgs, FORCE_THREADS, blocks) { step<Precision, false>(a); } \
+    CROWDED_KERNEL(step_##name##_nearest, StepArgs, FORCE_THREADS, blocks) { step<Precision, true>(a); } \
     CROWDED_KERNEL(advance_##name, AdvanceArgs, ADVANCE_THREADS, 2) { advance<Precision>(a); }

@@ -1,7 +1,7 @@
 // Joins sums along the tree: those of a page's leaves, and those that the thread blocks left.
 #pragma once
 
-#include "layout.cuh"
+#include "done.cuh"
 
 #define JOIN_THREADS 256
 // i-particles of one thread block of the kernel `join_sums`.
@@ -136,4 +136,5 @@ __device__ __forceinline__ void join_quantity(const ForceArgs& a)
     const size_t at = (size_t)blockIdx.y * a.ni + first;
     const unsigned count = min(a.ni - first, (unsigned)JOIN_COLUMNS);
     join(a.joining, {a.sums + at, a.joining.results + at, count, (size_t)SUMS * a.ni});
+    tell_done(a, threadIdx.x);
 }

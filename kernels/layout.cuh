@@ -15,6 +15,8 @@
 #define STILL_SUMS 4
 // 64-bit words of one j-particle record: 17 numbers, then slot and label.
 #define RECORD 18
+// The same for a particle of a page at rest: mass, position, then slot and label.
+#define SHORT_RECORD 5
 
 // Columns of a page in device memory, PAGE words each, in the order of a record.
 #define COLUMN_MASS 0
@@ -25,6 +27,9 @@
 #define COLUMN_A1BY6 11
 #define COLUMN_A2BY18 14
 #define COLUMN_LABEL 17
+
+// Most i-particles, and most changed j-particles, that the kernels `step` take in their arguments.
+#define FEW 16
 
 // Bits of PageInfo::flags.
 #define PAGE_HAS_SNAP 1u // some a2by18 is not zero
@@ -42,13 +47,17 @@ struct PageInfo {
 };
 static_assert(sizeof(PageInfo) == 40, "layout.rs has the same");
 
+// Bits of PageWork::flags.
+#define WORK_FRESH 1u // the place held another page, or none: forget what is there
+#define WORK_SHORT 2u // its records are short, and the other columns zero
+
 // A page to bring up to date: its records, and where to predict it.
 struct PageWork {
     PageInfo info; // as it is from now on
     unsigned place; // in device memory
-    unsigned begin; // records begin..end belong to it
-    unsigned end;
-    unsigned fresh; // the place held another page, or none: forget what is there
+    unsigned begin; // first word of its records
+    unsigned records;
+    unsigned flags;
 };
 static_assert(sizeof(PageWork) == 56, "layout.rs has the same");
 
@@ -141,8 +150,23 @@ struct ForceArgs {
     unsigned pages; // entries of `order`
     unsigned parts;
     float minus_three; // what turns the square of P::rsqrt into -3 / r^2
+    unsigned* done; // in memory of the host, a word for each thread block; null if another kernel follows
+    unsigned number; // of the block: what each thread block writes there when its results are there
+    unsigned unused;
 };
-static_assert(sizeof(ForceArgs) == 256, "layout.rs has the same");
+static_assert(sizeof(ForceArgs) == 272, "layout.rs has the same");
+
+// step: force for a small block, with all that the block needs in the arguments. The thread block of a page brings
+// the page up to date before it sums. The kernels have 4096 bytes for their arguments.
+struct StepArgs {
+    ForceArgs force; // its `particles` is where nearest_neighbours finds them, and is written to
+    unsigned predicts; // whether all pages are predicted, or only those with records
+    unsigned records; // number of changed j-particles
+    unsigned place[FEW]; // of the page of each record, in device memory
+    IRecord particles[FEW];
+    double record[FEW * RECORD];
+};
+static_assert(sizeof(StepArgs) == 3800, "layout.rs has the same");
 
 // reciprocal_roots: what the pair loop's approximate root makes of some numbers.
 struct RootArgs {

@@ -2,7 +2,7 @@
 // The distance is the one of src/core/sources/neighbours.rs, operation by operation.
 #pragma once
 
-#include "layout.cuh"
+#include "done.cuh"
 
 #define NEIGHBOUR_THREADS 128
 // Relative error of r^2 + eps^2 that the smallest of a leaf may have, generously.
@@ -158,6 +158,7 @@ __device__ __forceinline__ void nearest_of_one(const ForceArgs& a)
         a.deciding.r2[which] = meeting.found[0].r2;
         a.deciding.label[which] = meeting.found[0].label;
     }
+    tell_done(a, thread);
 }
 
 // One thread block an i-particle; each thread has a run of slots of every page, so that the list

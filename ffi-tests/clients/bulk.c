@@ -163,6 +163,7 @@ static void bits_in(int precision, int moving)
 
     replace(when, handle, precision, moving, 700);
     replace(when, handle, precision, moving, N);
+    replace(when, handle, precision, !moving, N - 3);
     good(kirin_bulk_close(handle), "close");
     g6_close(id);
 }

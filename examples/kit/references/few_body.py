@@ -4,6 +4,7 @@
     python3 few_body.py pythagorean 70      # Taylor series with 38 digits: five minutes
     python3 few_body.py kozai               # REBOUND's IAS15, and the double-averaged quadrupole equations
     python3 few_body.py exchange 3000 1.0   # IAS15: encounters with a speed in units of v_c
+    python3 few_body.py exchange 12000 2.0 84   # with other random numbers
 """
 import math
 import random
@@ -139,11 +140,11 @@ def kozai():
         print(name, "at the end", e[-1])
 
 
-def exchange(count, speed):
+def exchange(count, speed, seed=83):
     """The encounters of src/few_body/scattering.rs with other random numbers."""
     import rebound
 
-    random.seed(83)
+    random.seed(seed)
     largest, ends = 4 / speed + 0.6, {"fly-by": 0, "exchange": 0, "ionization": 0, "open": 0}
 
     def direction():
@@ -208,4 +209,4 @@ if __name__ == "__main__":
     elif what == "kozai":
         kozai()
     else:
-        exchange(int(numbers[0]), numbers[1])
+        exchange(int(numbers[0]), *numbers[1:])

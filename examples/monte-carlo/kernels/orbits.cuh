@@ -4,8 +4,9 @@
 #define MARGIN 1.2
 #define CIRCLE 1e-13
 #define MOST_ROUNDS 100000
-// The index of an orbit on which no place is drawn.
+// The index of an orbit on which no place is drawn, and of that of a star that has left.
 #define NOWHERE (-1)
+#define GONE (-2)
 
 // An orbit: its ends, the bound of g, and the stars next to the ends inwards.
 struct Orbit {

@@ -169,6 +169,48 @@ extern "C" __global__ void relax(Stream *streams, double *vr, double *vt, const 
     }
 }
 
+// In a tidal field, before the encounters: keeps what they change, the streams of the bins and the velocities of the stars.
+extern "C" __global__ void keep(Stream *kept_streams, double *kept_vr, double *kept_vt, const Stream *streams, const double *vr,
+                                const double *vt, int n)
+{
+    const int k = thread();
+    if (k >= n)
+        return;
+    kept_vr[k] = vr[k];
+    kept_vt[k] = vt[k];
+    if (k * BIN < n)
+        kept_streams[k] = streams[k];
+}
+
+// Takes out the stars of a bin that are beyond the tidal boundary: the largest apocentre, or, with `by_energy`, the largest energy
+// (src/tide.rs). `told` is the mass that leaves, and `staying` counts those who stay.
+extern "C" __global__ void strip(double *told, int *staying, Orbit *orbits, const double *m, const double *radii,
+                                 const double *vr, const double *vt, const Node *nodes, const Between *between, int n, double limit,
+                                 int by_energy)
+{
+    const int bin = thread(), begin = bin * BIN;
+    if (begin >= n)
+        return;
+    const int inside = by_energy ? 0 : up_to(radii, 0, n, limit);
+    const double u = 1.0 / limit;
+    double mass = 0.0;
+    int stay = 0;
+    for (int k = begin; k < min(begin + BIN, n); k++) {
+        if (orbits[k].near_index == GONE)
+            continue;
+        const Star star(nodes[k + 1], k + 1, m[k], vr[k], vt[k]);
+        const bool leaves = by_energy ? star.energy > limit : star.u < u || star.q(star.felt(between, inside), u) > 0.0;
+        if (leaves) {
+            mass += star.mass;
+            orbits[k].near_index = GONE;
+        } else {
+            stay++;
+        }
+    }
+    told[bin] = mass;
+    atomicAdd(staying, stay);
+}
+
 // Phase 5. The orbit of a star. A star that is not bound gets an infinite radius, and is counted.
 extern "C" __global__ void find_orbits(Orbit *orbits, double *to, double *climb, int *leaving, const double *m, const double *radii,
                                        const double *vr, const double *vt, const Node *nodes, const Node *coarse,
@@ -178,7 +220,7 @@ extern "C" __global__ void find_orbits(Orbit *orbits, double *to, double *climb,
     if (k >= n)
         return;
     const Star star(nodes[k + 1], k + 1, m[k], vr[k], vt[k]);
-    if (star.energy >= 0.0) {
+    if (orbits[k].near_index == GONE || star.energy >= 0.0) {
         to[k] = INFINITE;
         climb[k] = star.phi;
         orbits[k].near_index = NOWHERE;
@@ -201,7 +243,7 @@ extern "C" __global__ void find_places(Stream *streams, Orbit *orbits, double *t
     const int count = min(BIN, n - begin);
     unsigned waiting = 0;
     for (int k = 0; k < count; k++)
-        if (orbits[begin + k].near_index != NOWHERE)
+        if (orbits[begin + k].near_index >= 0)
             waiting |= 1u << k;
     Stream stream = streams[bin];
     for (int round = 0; waiting != 0 && round < MOST_ROUNDS; round++) {
@@ -335,7 +377,7 @@ extern "C" __global__ void join(double *joined, const double *leaves, int count,
     }
 }
 
-// What follows from the sums over all bins: core radius, number of stars within it, Lagrangian radii.
+// What follows from the sums over all bins: core radius, number of stars within it, mass, Lagrangian radii.
 extern "C" __global__ void summarize(double *summary, const double *sums, const double *fractions, const double *radii,
                                      const Between *between, int n)
 {
@@ -343,11 +385,12 @@ extern "C" __global__ void summarize(double *summary, const double *sums, const 
     if (threadIdx.x < FRACTIONS) {
         const double wanted = fractions[threadIdx.x] * mass;
         const int star = bisect(0, n, [=](int at) { return between[at + 1].inside < wanted; });
-        summary[2 + threadIdx.x] = radii[min(star, n - 1)];
+        summary[3 + threadIdx.x] = radii[min(star, n - 1)];
     } else if (threadIdx.x == FRACTIONS) {
         const double core_radius = sums[3] / sums[2];
         summary[0] = core_radius;
         summary[1] = up_to(radii, 0, n, core_radius);
+        summary[2] = mass;
     }
 }
 

@@ -99,6 +99,8 @@ pub struct Cluster<C> {
     taken: Vec<u64>,
     /// The stars on a GPU, where steps are computed there: then the columns here are those of the last [`fetch`](Self::fetch).
     on_device: Option<on_device::OnDevice>,
+    /// The GPU, if one has been chosen, and the number of steps of this process that it has taken.
+    pub device: Option<(String, u64)>,
     /// Whether the next step would leave fewer than [`FEWEST`] stars: then it is not taken.
     pub dissolved: bool,
 }
@@ -145,6 +147,7 @@ impl<C: Communicator> Cluster<C> {
             escapers: Vec::new(),
             taken: Vec::new(),
             on_device: None,
+            device: None,
             dissolved: false,
         };
         cluster.sort()?;

@@ -49,8 +49,8 @@ pub struct Summary {
     pub steps: u64,
     /// Seconds of the steps.
     pub seconds: f64,
-    /// Where the steps were computed.
-    pub device: String,
+    /// The GPU, if one was used, and the steps of this part that it has taken.
+    pub device: Option<(String, u64)>,
     /// Ranks, and threads of each.
     pub ranks: (usize, usize),
     /// Seconds of each phase on rank 0.
@@ -93,7 +93,7 @@ impl Summary {
             ending,
             steps: cluster.past.steps - run.steps_before,
             seconds: run.seconds,
-            device: cluster.device(),
+            device: cluster.device.clone(),
             ranks: (cluster.world.size(), rayon::current_num_threads()),
             profile: cluster.profile,
             tally: cluster.world.tally(),
@@ -176,7 +176,9 @@ impl Summary {
                 "ranks",
                 format!(
                     "{} of {} threads, steps on {}",
-                    self.ranks.0, self.ranks.1, self.device
+                    self.ranks.0,
+                    self.ranks.1,
+                    self.device_in_words()
                 ),
             )
             .row(
@@ -194,6 +196,17 @@ impl Summary {
             ));
         }
         text
+    }
+
+    /// Where the steps were computed.
+    fn device_in_words(&self) -> String {
+        match &self.device {
+            Some((device, steps)) if *steps == self.steps && *steps > 0 => device.clone(),
+            Some((device, steps)) if *steps > 0 => {
+                format!("{device} ({steps} of {})", self.steps)
+            }
+            _ => "cpu".to_owned(),
+        }
     }
 
     /// A time in Myr, in brackets; nothing where the units are not known.
@@ -356,7 +369,7 @@ impl Summary {
             "seconds": self.seconds,
             "ranks": self.ranks.0,
             "threads": self.ranks.1,
-            "device": self.device,
+            "device": self.device_in_words(),
             "bytes_per_star": self.bytes_per_star,
             "phases": phases,
             "messages": self.tally.json(),

@@ -21,8 +21,8 @@ fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Run> {
     ))
 }
 
-/// A run with these options writes the same files on both.
-fn alike(name: &str, options: &[&str], order: &str) {
+/// A run with these options on the processor, and one on a GPU with these settings, which write the same files; the latter.
+fn compared(name: &str, options: &[&str], settings: &[(&str, &str)]) -> Option<Run> {
     let folders = ["cpu", "gpu"].map(|device| Folder::new(&format!("mc-{name}-{device}")));
     let [here, there] = folders
         .each_ref()
@@ -36,20 +36,28 @@ fn alike(name: &str, options: &[&str], order: &str) {
     PROGRAM.succeed(&on_cpu.iter().map(String::as_str).collect::<Vec<_>>());
     let on_gpu = arguments("gpu", &there);
     let on_gpu: Vec<&str> = on_gpu.iter().map(String::as_str).collect();
-    let Some(run) = run(&on_gpu, &[("FAKE_CUDA_ORDER", order)]) else {
-        return;
-    };
+    let run = run(&on_gpu, settings)?;
     assert!(
         run.success,
         "{options:?}: {} {:?}",
         run.err, run.log.complaints
     );
-    assert_eq!(run.log.complaints, [""; 0], "{options:?}");
-    assert_eq!(run.log.left(), [""; 0], "{options:?}");
     for (here, there) in here.iter().zip(&there) {
         let [here, there] = [here, there].map(|path| std::fs::read_to_string(path).expect(path));
-        assert!(here == there, "{options:?}: other bits");
+        assert!(here == there, "{options:?}, {settings:?}: other bits");
     }
+    Some(run)
+}
+
+/// A run with these options writes the same files on both.
+fn alike(name: &str, options: &[&str], order: &str) {
+    let Some(run) = compared(name, options, &[("FAKE_CUDA_ORDER", order)]) else {
+        return;
+    };
+    assert_eq!(run.log.complaints, [""; 0], "{options:?}");
+    assert_eq!(run.log.left(), [""; 0], "{options:?}");
+    assert!(run.log.count("kernel:relax") > 0, "{options:?}");
+    assert!(run.err.is_empty(), "{options:?}: {}", run.err);
 }
 
 /// Stars of unequal masses, with three blocks of the potential, eight tiles of the sort and two levels of sums over bins; the
@@ -70,67 +78,101 @@ fn steps_have_the_bits_of_the_processor() {
     );
 }
 
-/// Below a thousand stars the processor goes on.
+/// By both criteria; the second cluster loses most of its stars in the first step, which the processor repeats.
+#[test]
+fn a_tidal_field_takes_the_same_stars() {
+    let king = [
+        "--n", "2500", "--model", "king", "--w0", "3", "--steps", "4",
+    ];
+    let small = ["--n", "1500", "--steps", "2", "--tidal-radius", "0.6"];
+    for (number, (start, criterion)) in [
+        (&king[..], "apocentre"),
+        (&king, "energy"),
+        (&small, "apocentre"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let options = [start, &["--tidal-boundary", criterion]].concat();
+        alike(&format!("tide-{number}"), &options, "forward");
+    }
+}
+
+/// Below a thousand stars the processor goes on, and the table says so.
 #[test]
 fn a_cluster_that_shrinks_comes_back() {
     let options = ["--n", "1000", "--theta-max", "2", "--steps", "12"];
-    alike("shrinking", &options, "reverse");
+    let Some(run) = compared("shrinking", &options, &[("FAKE_CUDA_ORDER", "reverse")]) else {
+        return;
+    };
+    assert_eq!(run.log.complaints, [""; 0]);
+    let steps = run.log.count("kernel:relax");
+    assert!((1..12).contains(&steps), "{steps}");
+    let told = format!("steps on cuda 0 (Fake 0) ({steps} of 12)");
+    assert!(run.out.contains(&told), "{}", run.out);
 }
 
 #[test]
 fn what_the_gpu_cannot_do_is_refused_and_left_to_the_processor() {
-    let units = ["--units", "1000Msun,1pc"];
+    let units = ["--units", "10000Msun,1pc"];
     let evolution = [&units[..], &["--stellar-evolution", "0.02"]].concat();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 5] = [
         (&["--ranks", "2"], "several ranks"),
-        (&["--stellar-radius", "1e-3"], "collisions of stars"),
+        (&["--stellar-radius", "1e-4"], "collisions of stars"),
         (&["--three-body-binaries"], "binaries"),
         (&evolution, "stellar evolution"),
-        (
-            &["--tidal-boundary", "energy", "--tidal-radius", "8"],
-            "a tidal boundary",
-        ),
         (&["--black-hole-mass", "0.01"], "a black hole"),
-        (&["--n", "999"], "999 stars are too few, it needs 1000"),
     ];
     for (case, why) in cases {
-        let start: &[&str] = if case[0] == "--n" {
-            &[]
-        } else {
-            &["--n", "1000"]
-        };
-        let arguments = [start, &["--steps", "1", "--t-end", "1"], case].concat();
+        let arguments = [&["--n", "10000", "--steps", "1", "--t-end", "1"][..], case].concat();
         let refusal = PROGRAM.fail(&[&arguments[..], &["--device", "gpu"]].concat());
         let told = refusal.contains("--device gpu: ") && refusal.contains(why);
         assert!(told, "{case:?}: {refusal}");
-        PROGRAM.succeed(&arguments);
+        let Some(run) = run(&arguments, &[]) else {
+            return;
+        };
+        assert!(run.success, "{case:?}: {}", run.err);
+        assert!(run.out.contains("steps on cpu"), "{case:?}: {}", run.out);
     }
+    let few = PROGRAM.fail(&["--n", "999", "--steps", "1", "--device", "gpu"]);
+    let why = "--device gpu: 999 stars are too few, it needs 1000";
+    assert!(few.contains(why), "{few}");
 }
 
 #[test]
-fn a_gpu_that_cannot_be_used_or_fails_is_told() {
+fn a_gpu_that_cannot_be_used_is_told() {
     let arguments = ["--n", "1000", "--steps", "2", "--device", "gpu"];
     for (setting, why) in [
-        (
-            ("FAKE_CUDA_DEVICES", "0"),
-            "--device gpu: libcuda.so.1: cuInit: ",
-        ),
-        (
-            ("FAKE_CUDA_FAIL", "cuMemAlloc_v2#9:2"),
-            "--device gpu: cuMemAlloc_v2: ",
-        ),
-        (
-            ("FAKE_CUDA_FAIL", "cuLaunchKernel#40:700:device"),
-            "the GPU failed: cuLaunchKernel: ",
-        ),
-        (("FAKE_CUDA_HANG", "30"), "the GPU failed: "),
+        (("FAKE_CUDA_DEVICES", "0"), "libcuda.so.1: cuInit: "),
+        (("FAKE_CUDA_FAIL", "cuMemAlloc_v2#9:2"), "cuMemAlloc_v2: "),
+        (("KIRIN_DEVICES", "3"), "device 3 is asked for"),
     ] {
-        let settings = [setting, ("KIRIN_GPU_TIMEOUT", "1")];
-        let Some(run) = run(&arguments, &settings) else {
+        let Some(run) = run(&arguments, &[setting]) else {
             return;
         };
         assert!(!run.success && run.out.is_empty(), "{setting:?}: {run:?}");
-        assert!(run.err.contains(why), "{setting:?}: {}", run.err);
+        let told = run.err.contains("--device gpu: ") && run.err.contains(why);
+        assert!(told, "{setting:?}: {}", run.err);
+    }
+}
+
+/// In a step, or when the stars are fetched for a record: the processor repeats the steps since the record before it.
+#[test]
+fn a_gpu_that_fails_loses_nothing() {
+    let failures = [
+        ("FAKE_CUDA_FAIL", "cuLaunchKernel#40:700:device"),
+        ("FAKE_CUDA_FAIL", "cuLaunchKernel#80:700:device"),
+        ("FAKE_CUDA_FAIL", "cuMemcpyDtoHAsync_v2#20:700:device"),
+        ("FAKE_CUDA_HANG", "60"),
+    ];
+    let options = ["--n", "1100", "--steps", "5", "--every", "0.5"];
+    for (number, failure) in failures.into_iter().enumerate() {
+        let settings = [failure, ("KIRIN_GPU_TIMEOUT", "1")];
+        let Some(run) = compared(&format!("lost-{number}"), &options, &settings) else {
+            return;
+        };
+        let told = run.err.contains("the processor goes on from step ");
+        assert!(told, "{failure:?}: {}", run.err);
     }
 }
 

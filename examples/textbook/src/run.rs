@@ -36,18 +36,18 @@ fn run_program(program: &Program) -> Result<(), String> {
     match program {
         Program::Basic { problem } => nbody::run(problem, |particles, plan, output| {
             basic::solve(particles, plan, output);
-            Ok(())
+            Ok(None)
         }),
         Program::Reduced { problem } => nbody::run(problem, |particles, plan, output| {
             reduced::solve(particles, plan, output);
-            Ok(())
+            Ok(None)
         }),
         Program::BasicThreads {
             threads,
             problem,
             distribution,
         } => nbody::run(problem, |particles, plan, output| {
-            basic_threads::solve(*threads, *distribution, particles, plan, output)
+            basic_threads::solve(*threads, *distribution, particles, plan, output).map(Some)
         }),
         Program::ReducedThreads {
             threads,
@@ -57,14 +57,17 @@ fn run_program(program: &Program) -> Result<(), String> {
         } => {
             // Each thread may have an array of forces.
             check_memory(problem.n as u64, 100 + 16 * *threads as u64)?;
-            nbody::run(problem, |particles, plan, output| match sums {
-                Sums::Arrays => {
-                    reduced_threads::solve(*threads, *schedule, particles, plan, output)
-                }
-                _ => {
-                    let how = (*schedule, *sums);
-                    locked_threads::solve(*threads, how, particles, plan, output)
-                }
+            nbody::run(problem, |particles, plan, output| {
+                let longest = match sums {
+                    Sums::Arrays => {
+                        reduced_threads::solve(*threads, *schedule, particles, plan, output)
+                    }
+                    _ => {
+                        let how = (*schedule, *sums);
+                        locked_threads::solve(*threads, how, particles, plan, output)
+                    }
+                };
+                longest.map(Some)
             })
         }
         Program::BasicRanks { problem, ranks } => nbody::on_ranks(*ranks, problem, false),

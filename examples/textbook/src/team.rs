@@ -4,25 +4,36 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use kirin_report::machine::processor_seconds;
+
 use crate::physics::Vect;
 
-/// Runs `work(0)`, `work(1)`, ... at the same time, on a thread each; rank 0 is the calling thread.
+/// Runs `work(0)`, `work(1)`, ... at the same time, on a thread each; rank 0 is the calling thread. Returns the processor time
+/// of the thread that computed longest, in seconds: how long the team would take with a core for each thread, if nobody
+/// waited.
 ///
 /// # Errors
 ///
 /// The system has no more threads; nothing has been run then. In words.
-pub fn run(threads: usize, work: impl Fn(usize) + Sync) -> Result<(), String> {
+pub fn run(threads: usize, work: impl Fn(usize) + Sync) -> Result<f64, String> {
     // Nobody begins before all are there: one who waits at a barrier for a thread that was never made
     // would wait for ever.
     let all_there = Mutex::new(false);
+    let longest = Mutex::new(0.0_f64);
+    let timed = |rank: usize| {
+        let began = processor_seconds();
+        work(rank);
+        let mut longest = longest.lock().expect("no thread panics with the lock");
+        *longest = longest.max(processor_seconds() - began);
+    };
     thread::scope(|scope| {
         let mut gate = all_there.lock().expect("no thread panics with the lock");
         for rank in 1..threads {
-            let (work, all_there) = (&work, &all_there);
+            let (timed, all_there) = (&timed, &all_there);
             let begin = move || {
                 let go = *all_there.lock().expect("no thread panics with the lock");
                 if go {
-                    work(rank);
+                    timed(rank);
                 }
             };
             let made = thread::Builder::new().spawn_scoped(scope, begin);
@@ -30,9 +41,12 @@ pub fn run(threads: usize, work: impl Fn(usize) + Sync) -> Result<(), String> {
         }
         *gate = true;
         drop(gate);
-        work(0);
-        Ok(())
-    })
+        timed(0);
+        Ok::<_, String>(())
+    })?;
+    Ok(longest
+        .into_inner()
+        .expect("no thread panics with the lock"))
 }
 
 /// An array of vectors that all threads may read and write. Barriers make sure that a thread sees what others have

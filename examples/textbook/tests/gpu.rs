@@ -76,6 +76,19 @@ fn the_kernels_are_the_chapters() {
     }
 }
 
+/// Launches behind a device that does not answer would at some time not return.
+#[test]
+fn the_host_waits_for_each_step() {
+    let waits = |steps| {
+        let run = run(&["basic-gpu", "3", steps, "1", "--no-output"], &[])?;
+        assert!(run.success, "{run:?}");
+        Some(run.log.count("cuStreamQuery"))
+    };
+    if let (Some(few), Some(many)) = (waits("2"), waits("7")) {
+        assert!(many >= few + 5, "{few}, {many}");
+    }
+}
+
 #[test]
 fn single_precision_has_its_own_accuracy() {
     let numbers = |text: &str| -> Vec<f64> {

@@ -23,6 +23,8 @@ fn the_chapter_stands_beside_this_machine() {
         // Table 7.7, 1024 particles.
         "0.07010",
         "Speed-up over one (efficiency):",
+        "critical section here",
+        "locks here",
         // The reduced solver on 16 nodes.
         "11.13 (0.70)",
     ] {
@@ -35,13 +37,23 @@ fn the_chapter_stands_beside_this_machine() {
         for (number, row) in rows.iter().enumerate() {
             let here = row["here"].as_array().expect("cells");
             let published = row["published"].as_array().expect("cells").len();
-            assert_eq!(here.len(), published + 1, "the library's column");
+            let others = table["others"].as_array().expect("names").len();
+            assert_eq!(others, if table["table"] == "7.3" { 3 } else { 1 });
+            assert_eq!(here.len(), published + others);
             let workers = ["threads", "processes", "workers"]
                 .iter()
                 .find_map(|by| row[by].as_u64());
-            for cell in here {
+            for (column, cell) in here.iter().enumerate() {
                 let seconds = cell["median"].as_f64();
                 let why = cell["not_run"].as_str();
+                // A busy machine has no time for the later rows.
+                if workers != Some(1) && why.is_some_and(|why| why.starts_with("about ")) {
+                    continue;
+                }
+                // The worker that computed longest is known for every number of workers, but for the library's.
+                let longest = cell["longest_worker"]["median"].as_f64();
+                let of_workers = workers.is_some() && column + 1 < here.len();
+                assert_eq!(longest.is_some_and(|s| s > 0.0), of_workers, "{cell}");
                 assert!(seconds.is_some_and(|s| s > 0.0) != why.is_some(), "{cell}");
                 match workers {
                     Some(p) if p as usize > cores => {

@@ -51,7 +51,7 @@ bool is_passed(double time) { return counts[4]++, !takes_time || now() >= time; 
 // Stands for each kernel of forces.
 int force;
 
-// The pairs of such a kernel, from the end of its arguments (ForceArgs in kernels/layout.cuh, 256 bytes).
+// The pairs of such a kernel, from its arguments (kernels/layout.cuh: ForceArgs, with which StepArgs begins).
 double pairs(void **parameters)
 {
     unsigned ni, pages;
@@ -138,7 +138,7 @@ CALL(cuModuleLoadDataEx, void **module, const void *, unsigned, int *, void **) 
 
 CALL(cuModuleGetFunction, void **function, void *, const char *name)
 {
-    bool is_force = std::strncmp(name, "force_", 6) == 0;
+    bool is_force = std::strncmp(name, "force_", 6) == 0 || std::strncmp(name, "step_", 5) == 0;
     return *function = is_force ? static_cast<void *>(&force) : counts, success;
 }
 

@@ -151,6 +151,7 @@ template <class T> void accesses(const std::string &type)
         add("st.local." + rest, store<T, Space::local>);
         add("st.global." + rest, store<T, Space::global>);
         add("st.global.cg." + rest, store<T, Space::global>);
+        add("st.volatile.global." + rest, store<T, Space::global>);
     }
 }
 

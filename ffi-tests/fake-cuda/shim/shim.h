@@ -151,5 +151,6 @@ KIRIN_SHIM_ATOMIC(unsigned long long)
 
 static inline long long clock64() { return ::shim::clock(); }
 static inline void __threadfence() { ::shim::fence(); }
+static inline void __threadfence_system() { ::shim::fence(); }
 
 #endif

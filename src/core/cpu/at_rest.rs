@@ -9,9 +9,9 @@ use super::coincident::{self, Hash, Places};
 use super::division::Task;
 use super::kernel::JPage;
 use super::leaves::{LeafSums, TOGETHER, Walk};
-use super::resolution::{LeafBounds, ROUNDING, are_finite};
+use super::resolution::{LeafBounds, ROUNDING};
 use super::resum::{Leaf, Resum};
-use super::simd::{Real, Rows, SERIES_MASS, Simd, Sums, Work};
+use super::simd::{Real, Rows, SERIES_MASS, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
@@ -27,10 +27,6 @@ use crate::sources::particle::IParticle;
 ///
 /// [`CLOSEST`]: crate::force::scaling::CLOSEST
 const IN_RANGE: f64 = 1e13;
-
-/// Up to so many pages it is looked up for each leaf whether an i-particle without softening coincides with a source. An
-/// i-particle coincides with one of all pages at most, as a rule, and to sum that leaf twice takes as long as some ten look-ups.
-const FORESEEN: usize = 12;
 
 /// What no mass leaves of a leaf, with the signs of [`attraction::leaf`].
 const NOTHING: Four = [-0.0; 4];
@@ -51,8 +47,6 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     kind: LeafPass,
     /// Where its particles are, if that is known.
     places: Option<&'a Places>,
-    /// Whether it is looked up before a pass which i-particles coincide with a source. Otherwise sums that are no finite numbers show it.
-    foresees: bool,
     /// Two bounds for the potential of a leaf. If the sums of the leaf are finite, they are sound under two conditions:
     /// the potential times [`Resolution::closest`](super::resolution::Resolution::closest) is at most the first bound,
     /// and the potential itself is at most the second.
@@ -181,7 +175,6 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     .places
                     .as_deref()
                     .filter(|places| places.are_fresh(page)),
-                foresees: self.unsoftened && self.pages.len() <= FORESEEN,
                 quick: match (S::T::IS_DOUBLE, proved) {
                     (true, _) => (f64::INFINITY, f64::INFINITY),
                     (false, true) => (bounds.least_mass * ROUNDING, IN_RANGE),
@@ -199,31 +192,6 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             walk.page(steps, slots, &mut over, stacks)?;
         }
         Ok(())
-    }
-}
-
-/// The sums of the i-particle number `k`, once what coincides with it is taken out.
-struct WithoutCoincident<'a, 'b, S: Simd, const SPLIT: bool> {
-    of: &'a mut PageAtRest<'b, S, SPLIT>,
-    k: usize,
-    to: &'a mut [f64],
-}
-
-impl<S: Simd, const SPLIT: bool> Work for WithoutCoincident<'_, '_, S, SPLIT> {
-    type Output = bool;
-    #[inline(always)]
-    fn run(self) -> bool {
-        let Self { of, k, to } = self;
-        let kind = LeafPass {
-            coincident: true,
-            ..of.ahead.kind
-        };
-        let (target, sources) = (&of.targets[k].target, of.sources_of(kind));
-        let lanes =
-            attraction::leaf::<S, SPLIT>(of.shared.s, kind, sources, target, of.range.clone());
-        let is_sound = of.settle(k, kind, &lanes, to);
-        of.give_back();
-        is_sound
     }
 }
 
@@ -251,51 +219,53 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
     /// The sums over the leaf for the i-particle number `k`.
     #[inline(always)]
     fn four(&mut self, k: usize, to: &mut [f64]) -> Result<()> {
+        let (i, target) = (&self.particles[k], &self.targets[k].target);
         if self.tiny_masses {
-            to.copy_from_slice(&self.exactly(k)?);
+            to.copy_from_slice(&self.exactly(i)?);
             return Ok(());
         }
-        if !self.ahead.of.contains(&k) {
-            (self.ahead.of, self.ahead.kind) = self.pass_from(k);
-            self.sum_lanes();
+        let mut wanted = match self.ahead.of.contains(&k) {
+            true => None,
+            false => Some(self.pass_from(k)),
+        };
+        loop {
+            if let Some((of, kind)) = wanted.take() {
+                (self.ahead.of, self.ahead.kind) = (of, kind);
+                self.sum_lanes();
+            }
+            let kind = self.ahead.kind;
+            let sources = self.sources_of(kind);
+            let BlockContext { s, correction, .. } = *self.shared;
+            // SAFETY: `k` is one of `of`, whose lanes were written.
+            let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init() };
+            let (sums, least) = lanes.over_lanes(s, kind, correction);
+            let sound = match self.is_quickly_proved(&sums, target) {
+                true => true,
+                false => {
+                    let (sound, proved) = self.is_sound(kind, sources, &sums, least, target);
+                    self.unproved += usize::from(!proved);
+                    sound
+                }
+            };
+            if kind.coincident {
+                self.give_back();
+            }
+            if sound {
+                for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
+                    *to = sum * factor;
+                }
+                return Ok(());
+            }
+            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x) {
+                to.copy_from_slice(&self.exactly(i)?);
+                return Ok(());
+            }
+            let coincident = LeafPass {
+                coincident: true,
+                ..kind
+            };
+            wanted = Some((k..k + 1, coincident));
         }
-        let kind = self.ahead.kind;
-        // SAFETY: `k` is one of `of`, whose lanes were written.
-        let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init() };
-        let sound = self.settle(k, kind, &lanes, to);
-        if kind.coincident {
-            self.give_back();
-        }
-        if !sound && (kind.coincident || !self.without_coincident(k, to)) {
-            to.copy_from_slice(&self.exactly(k)?);
-        }
-        Ok(())
-    }
-
-    /// The sums of the i-particle number `k`, in the client's units. Returns whether they are sound.
-    #[inline(always)]
-    fn settle(&mut self, k: usize, kind: LeafPass, lanes: &Lanes<S>, to: &mut [f64]) -> bool {
-        let BlockContext { s, correction, .. } = *self.shared;
-        let (sums, least) = lanes.over_lanes(s, kind, correction);
-        let is_sound = self.is_quickly_proved(&sums, &self.targets[k].target)
-            || self.is_sound(k, kind, &sums, least);
-        for ((to, sum), factor) in to.iter_mut().zip(sums).zip(self.factors) {
-            *to = sum * factor;
-        }
-        is_sound
-    }
-
-    /// Sums the leaf once more, without the particles at the place of the i-particle number `k`. Returns whether there are any
-    /// and the sums are sound.
-    #[cold]
-    #[inline(never)]
-    fn without_coincident(&mut self, k: usize, to: &mut [f64]) -> bool {
-        if self.particles[k].eps2 != 0.0 || !self.take_out(k) {
-            return false;
-        }
-        self.shared
-            .s
-            .vectorize(WithoutCoincident { of: self, k, to })
     }
 
     /// The i-particle number `k` and those after it that may take the same pass over the present leaf, and its kind.
@@ -305,14 +275,16 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             least: !self.bounds.one_sign || self.unproved * 4 > k,
             ..self.kind
         };
-        let end = match k {
+        let end = match (k, self.places) {
             // The first i-particle of a leaf shows whether distances are needed.
-            0 => 1,
+            (0, _) => 1,
+            // Only its own pass shows whether an i-particle coincides with a source.
+            (_, None) if !self.hashes.is_empty() => k + 1,
             _ => self.particles.len().min(k + TOGETHER),
         };
         let mut apart = end;
-        if self.foresees
-            && let Some(places) = self.places
+        if let Some(places) = self.places
+            && !self.hashes.is_empty()
         {
             // The sums over this leaf take longer than the memory.
             for &next in &self.hashes[end..self.hashes.len().min(end + TOGETHER)] {
@@ -322,7 +294,12 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
                 |&k: &usize| self.particles[k].eps2 == 0.0 && places.may_hold(self.hashes[k]);
             apart = (k..end).find(may_coincide).unwrap_or(end);
             if apart == k {
-                kind.coincident = self.take_out(k);
+                let take = |slot: usize| {
+                    self.lent[slot] = S::T::default();
+                    self.taken.add(slot);
+                };
+                let at = (&self.particles[k].x, self.hashes[k]);
+                kind.coincident = places.each(self.sources.page, at, &self.range, take);
                 apart += 1;
             }
         }
@@ -362,38 +339,39 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         is_small & ((x + y + z) * 0.0 == 0.0)
     }
 
-    /// Whether single precision holds the sums and no pair with a mass is close.
+    /// Whether single precision holds the sums and no pair with a mass is close; and whether the sums alone proved the latter.
     #[cold]
     #[inline(never)]
-    fn is_sound(&mut self, k: usize, kind: LeafPass, sums: &Four, least: S::T) -> bool {
+    fn is_sound(
+        &self,
+        kind: LeafPass,
+        sources: JPage<'_, S>,
+        sums: &Four,
+        least: S::T,
+        target: &ScaledParticle<S::T>,
+    ) -> (bool, bool) {
+        let resolution = &target.resolution;
         let [x, y, z, pot] = *sums;
         let sums = &[x, y, z, pot, 0.0, 0.0, 0.0, 0.0];
-        if !are_finite(sums) {
-            return false;
-        }
-        let target = &self.targets[k].target;
-        let resolution = &target.resolution;
         let proved = resolution.are_apart(sums, &self.bounds);
-        self.unproved += usize::from(!proved);
-        resolution.holds(sums, &self.bounds, false)
+        let sound = resolution.holds(sums, &self.bounds, false)
             && (proved
                 || kind.least && resolution.resolves(least.to_f64())
-                || self
-                    .shared
-                    .are_apart(self.sources_of(kind), target, self.range.clone()))
+                || self.shared.are_apart(sources, target, self.range.clone()));
+        (sound, proved)
     }
 
     /// The sums in double precision.
     #[cold]
     #[inline(never)]
-    fn exactly(&mut self, k: usize) -> Result<Four> {
+    fn exactly(&mut self, i: &IParticle) -> Result<Four> {
         let leaf = Leaf {
             page: self.sources.page,
             position: self.position,
             range: self.range.clone(),
             end: self.shared.slots(self.sources.page),
             ti: self.shared.block.ti,
-            i: &self.particles[k],
+            i,
             candidates: None,
         };
         self.again
@@ -401,18 +379,15 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             .map(first_four)
     }
 
-    /// Takes out the masses of the particles at the place of the i-particle number `k`. Returns whether there are any.
-    #[inline(always)]
-    fn take_out(&mut self, k: usize) -> bool {
-        let x = &self.particles[k].x;
+    /// Takes out the masses of the particles at a place. Returns whether there are any.
+    #[cold]
+    #[inline(never)]
+    fn take_out(&mut self, x: &[f64; 3]) -> bool {
         let mut take = |slot: usize| {
             self.lent[slot] = S::T::default();
             self.taken.add(slot);
         };
-        match self.places {
-            Some(places) => places.each(self.sources.page, (x, self.hashes[k]), &self.range, take),
-            None => coincident::each(self.sources.page, x, &self.range, &mut take),
-        }
+        coincident::each(self.sources.page, x, &self.range, &mut take)
     }
 
     /// Gives particles their masses back.

@@ -1,12 +1,23 @@
 //! The structures that are sent to the device and back. They are those of `kernels/layout.cuh`, which explains the
 //! fields.
 
-use crate::sources::jmemory::{ROW, Row};
+use crate::sources::jmemory::{ROW, Row, SHORT_ROW};
 
 /// Numbers that are summed for an i-particle: acceleration (3), potential, jerk (3).
 pub const SUMS: usize = 7;
 /// 64-bit words of one j-particle.
 pub const RECORD: usize = ROW;
+
+/// 64-bit words of one j-particle of a page at rest.
+pub const SHORT_RECORD: usize = SHORT_ROW;
+
+/// Flag of the work on a page: the place held another page, or none.
+pub const WORK_FRESH: u32 = 1;
+/// Flag of the work on a page: its records are short.
+pub const WORK_SHORT: u32 = 2;
+
+/// Most i-particles, and most changed j-particles, that the kernels `step_*` take in their arguments.
+pub const FEW: usize = 16;
 
 /// Flag of a page: some a2by18 is not zero.
 pub const HAS_SNAP: u32 = 1;
@@ -74,8 +85,8 @@ pod! {
         info: PageInfo,
         place: u32,
         begin: u32,
-        end: u32,
-        fresh: u32,
+        records: u32,
+        flags: u32,
     }
 }
 pod! {
@@ -145,7 +156,7 @@ pod! {
 }
 pod! {
     /// Arguments of `force_*`, `join_sums` and `nearest_neighbours`.
-    ForceArgs: 256 {
+    ForceArgs: 272 {
         j: Sources,
         particles: Pointer,
         order: Pointer,
@@ -166,8 +177,24 @@ pod! {
         pages: u32,
         parts: u32,
         minus_three: f32,
+        done: Pointer,
+        number: u32,
+        unused: u32,
     }
 }
+pod! {
+    /// Arguments of `step_*`.
+    StepArgs: 3800 {
+        force: ForceArgs,
+        predicts: u32,
+        records: u32,
+        place: [u32; FEW],
+        particles: [IRecord; FEW],
+        record: [[f64; RECORD]; FEW],
+    }
+}
+// The devices for which the kernels are compiled have so much room for arguments.
+const _: () = assert!(size_of::<StepArgs>() <= 4096);
 pod! {
     /// Arguments of `reciprocal_roots`.
     RootArgs: 24 {

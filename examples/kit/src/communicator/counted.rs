@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
+use kirin_report::machine::processor_seconds;
+
 use super::{Communicator, Datum, Operation, Result};
 
 /// The operations that are counted.
@@ -73,6 +75,8 @@ pub struct Count {
     pub bytes: u64,
     /// Wall time inside the calls: also what was spent waiting for the others to come.
     pub seconds: f64,
+    /// Processor time of the thread inside the calls; 0 unless [`Counted::with_processor_time`] counts.
+    pub processor_seconds: f64,
 }
 
 impl Count {
@@ -81,6 +85,7 @@ impl Count {
         self.messages += other.messages;
         self.bytes += other.bytes;
         self.seconds += other.seconds;
+        self.processor_seconds += other.processor_seconds;
     }
 }
 
@@ -116,6 +121,7 @@ impl Tally {
             now.messages -= before.messages;
             now.bytes -= before.bytes;
             now.seconds -= before.seconds;
+            now.processor_seconds -= before.processor_seconds;
         }
         difference
     }
@@ -142,13 +148,25 @@ impl Tally {
 pub struct Counted<C> {
     inner: C,
     tally: Rc<RefCell<Tally>>,
+    has_processor_time: bool,
 }
 
 impl<C: Communicator> Counted<C> {
     /// Counts around `inner`, from nothing.
     pub fn new(inner: C) -> Self {
-        let tally = Rc::default();
-        Self { inner, tally }
+        Self {
+            inner,
+            tally: Rc::default(),
+            has_processor_time: false,
+        }
+    }
+
+    /// Counts the thread's processor time, too: two more calls of the system in each operation.
+    pub fn with_processor_time(inner: C) -> Self {
+        Self {
+            has_processor_time: true,
+            ..Self::new(inner)
+        }
     }
 
     /// The counts so far.
@@ -168,13 +186,18 @@ impl<C: Communicator> Counted<C> {
         (messages, elements): (usize, usize),
         call: impl FnOnce(&C) -> Result<R>,
     ) -> Result<R> {
-        let began = Instant::now();
+        let processor = || match self.has_processor_time {
+            true => processor_seconds(),
+            false => 0.0,
+        };
+        let (began, computed) = (Instant::now(), processor());
         let result = call(&self.inner)?;
         let count = &mut self.tally.borrow_mut().0[collective as usize];
         count.calls += 1;
         count.messages += messages as u64;
         count.bytes += (elements * size_of::<T>()) as u64;
         count.seconds += began.elapsed().as_secs_f64();
+        count.processor_seconds += processor() - computed;
         Ok(result)
     }
 
@@ -203,6 +226,7 @@ impl<C: Communicator> Communicator for Counted<C> {
         Ok(Self {
             inner: self.inner.split(colour, key)?,
             tally: self.tally.clone(),
+            has_processor_time: self.has_processor_time,
         })
     }
 

@@ -48,6 +48,31 @@ fn what_others_send_is_counted() {
 }
 
 #[test]
+fn processor_time_inside_the_calls_is_counted_if_wanted() {
+    let tallies = run(2, |world| {
+        let [without, with] = [
+            Counted::new(world.split(0, 0)?),
+            Counted::with_processor_time(world),
+        ];
+        let row = with.split(0, 0)?;
+        for _ in 0..100 {
+            without.barrier()?;
+            with.barrier()?;
+            row.barrier()?;
+        }
+        Ok::<_, CommunicationError>([without, with].map(|world| world.tally().total()))
+    });
+    for [without, with] in tallies.unwrap() {
+        assert_eq!((without.calls, with.calls), (100, 200));
+        assert_eq!(without.processor_seconds, 0.0);
+        assert!(
+            with.processor_seconds > 0.0 && with.processor_seconds < 10.0 * with.seconds,
+            "{with:?}"
+        );
+    }
+}
+
+#[test]
 fn a_lost_rank_ends_the_others() {
     let begin = Instant::now();
     let result = run(3, |world| {

@@ -13,7 +13,7 @@
 use super::Alone;
 use super::chain::Chain;
 use super::kepler::{Orbit, drift};
-use super::multiple::Place;
+use super::multiple::{Place, mean};
 use super::pair::{MANY, MEAN, Pull};
 use super::secular::{self, Tensor};
 use super::system::{Error, System};
@@ -28,6 +28,10 @@ const ANGLE: f64 = 1e-3;
 /// Perturbation of an inner binary by others than the members: below the first number a mean motion may begin, above the
 /// second one it ends. The binary's energy in their tide is not counted; it is about this fraction of its own energy.
 const OUTSIDE: [f64; 2] = [1e-7, 1e-6];
+
+/// The limits to which a mean motion is held when it begins, and while it goes on.
+const BEGINNING: usize = 0;
+const GOING_ON: usize = 1;
 
 /// Rounds in which the energy of an inner orbit in the tide is found.
 const ROUNDS: usize = 4;
@@ -117,7 +121,7 @@ impl Members {
             self.chain.order.windows(2).map(|k| [k[0], k[1]]).collect();
         for both in neighbours {
             let is_free = !self.inner.as_flattened().iter().any(|k| both.contains(k));
-            if !is_free || masses.len() < 3 || outside(both[0], both[1]) >= OUTSIDE[0] {
+            if !is_free || masses.len() < 3 || outside(both[0], both[1]) >= OUTSIDE[BEGINNING] {
                 continue;
             }
             let mut joined = self.clone();
@@ -126,7 +130,9 @@ impl Members {
             let Some(p) = nodes.nodes.iter().position(|node| node.stars == both) else {
                 continue;
             };
-            if nodes.is_hardly_perturbed(p) && nodes.outside(p, tides) < OUTSIDE[0] {
+            if nodes.is_hardly_perturbed(p, BEGINNING)
+                && nodes.outside(p, tides) < OUTSIDE[BEGINNING]
+            {
                 nodes.close(p);
                 *self = nodes.members();
                 new.push(both);
@@ -142,7 +148,7 @@ impl Members {
             return;
         }
         let mut nodes = Nodes::of(masses, self);
-        let is_disturbed = |&p: &usize| nodes.outside(p, tides) > OUTSIDE[1];
+        let is_disturbed = |&p: &usize| nodes.outside(p, tides) > OUTSIDE[GOING_ON];
         let disturbed: Vec<usize> = (0..nodes.nodes.len()).filter(is_disturbed).collect();
         if !disturbed.is_empty() {
             disturbed.into_iter().for_each(|p| nodes.open(p));
@@ -244,7 +250,7 @@ impl Nodes {
             self.system.advance(0.5 * step, &mut Alone)?;
             rest -= step;
             let mut inner = (0..self.nodes.len()).filter(|&p| self.nodes[p].orbit.is_some());
-            is_whole = inner.all(|p| self.is_mean(p));
+            is_whole = inner.all(|p| self.is_hardly_perturbed(p, GOING_ON));
         }
         for node in &mut self.nodes {
             node.turn();
@@ -253,7 +259,7 @@ impl Nodes {
             }
         }
         for p in 0..self.nodes.len() {
-            if self.nodes[p].orbit.is_some() && !self.is_mean(p) {
+            if self.nodes[p].orbit.is_some() && !self.is_hardly_perturbed(p, GOING_ON) {
                 self.open(p);
             }
         }
@@ -306,60 +312,49 @@ impl Nodes {
         }
     }
 
-    /// The tide of the other nodes on the inner binary `p`, in parts of the attraction at its apocentre. The other nodes
-    /// are at distances that follow from their relative positions and velocities.
-    fn perturbation(&self, p: usize, distance: impl Fn(&Place, f64) -> f64) -> f64 {
+    /// Whether the other nodes perturb the two stars of node `p` little enough for a mean motion that is [`BEGINNING`] or
+    /// [`GOING_ON`]. The two must be bound. Where the others are closest to them, the tide must be a small part of the
+    /// attraction at the apocentre of the two, and must change slowly.
+    fn is_hardly_perturbed(&self, p: usize, limit: usize) -> bool {
         let node = &self.nodes[p];
-        let tide =
-            |(place, mass): (Place, f64)| 2.0 * mass / distance(&place, mass + node.mass).powi(3);
-        let tides: f64 = self.others(p).map(tide).sum();
-        node.elements()
-            .map_or(0.0, |orbit| tides * orbit.apocentre().powi(3) / node.mass)
-    }
-
-    /// Whether the mean motion of the inner binary `p` can go on.
-    fn is_mean(&self, p: usize) -> bool {
-        let node = &self.nodes[p];
-        let period = node.elements().map_or(f64::NAN, |orbit| orbit.period());
-        let is_slow = |((x, v), mass): (Place, f64)| {
-            let r = norm(&x);
-            let orbital = (r.powi(3) / (mass + node.mass)).sqrt();
-            MANY[1] * period < orbital.min(r / norm(&v))
+        let Some(orbit) = node.elements() else {
+            return false;
         };
-        self.perturbation(p, at_present) < MEAN[1] && self.others(p).all(is_slow)
+        let mut tides = 0.0;
+        for (place, mass) in self.others(p) {
+            let both = mass + node.mass;
+            let (r, time) = closest(&place, both);
+            tides += 2.0 * mass / r.powi(3);
+            // With NaN the comparison does not hold.
+            let is_slow = MANY[limit] * orbit.period() < time;
+            if !is_slow {
+                return false;
+            }
+        }
+        orbit.is_bound() && tides * orbit.apocentre().powi(3) / node.mass < MEAN[limit]
     }
 
     /// The perturbation of the inner binary `p` by others than the members, whose accelerations of the members are
-    /// `tides`. The two stars of the binary have one acceleration, so it follows from that of the other nodes.
+    /// `tides`. While the two stars of the binary move in the mean they have one acceleration, so the perturbation follows from
+    /// that of the other nodes.
     fn outside(&self, p: usize, tides: &[Pull]) -> f64 {
         let node = &self.nodes[p];
         let Some(orbit) = node.elements() else {
             return 0.0;
         };
-        let acceleration = |k: usize| tides[self.nodes[k].stars[0]].0;
+        let acceleration = |k: usize| {
+            let Node { stars, orbit, .. } = &self.nodes[k];
+            match orbit {
+                Some((_, masses)) => mean(masses, &[tides[stars[0]], tides[stars[1]]]).0,
+                None => tides[stars[0]].0,
+            }
+        };
         let others = (0..self.nodes.len()).filter(|q| *q != p);
         let tides = others.map(|q| {
             let tide = sub(&acceleration(q), &acceleration(p));
             norm(&tide) / norm(&self.system.relative(p, q).0)
         });
         tides.fold(0.0, f64::max) * orbit.apocentre().powi(3) / node.mass
-    }
-
-    /// Whether the two stars of node `p` are bound, and the others perturb them little enough for a mean motion, now and
-    /// where they are closest to it.
-    fn is_hardly_perturbed(&self, p: usize) -> bool {
-        let Some(orbit) = self.nodes[p].elements() else {
-            return false;
-        };
-        let is_slow = |((x, v), mass): (Place, f64)| {
-            let both = mass + self.nodes[p].mass;
-            // At the pericentre the time r / v is sqrt(r^3 / ((1 + e) M)).
-            let outer = Orbit::of(&x, &v, both);
-            let r = closest(&(x, v), both);
-            let scale = (r.powi(3) / (both * (1.0 + outer.eccentricity))).sqrt();
-            MANY[0] * orbit.period() < scale
-        };
-        orbit.is_bound() && self.perturbation(p, closest) < MEAN[0] && self.others(p).all(is_slow)
     }
 
     /// Potential energy of the stars of node `p`, which has the relative position `x` of its two, in the attraction of
@@ -456,14 +451,18 @@ impl Node {
     }
 }
 
-/// The distance of a node at this place.
-fn at_present((x, _): &Place, _: f64) -> f64 {
-    norm(x)
-}
-
-/// The least distance on the orbit of a node at this place, where `mass` is that of both.
-fn closest((x, v): &Place, mass: f64) -> f64 {
-    norm(x).min(Orbit::of(x, v, mass).pericentre())
+/// The least distance on the orbit of a node at this place, where `mass` is that of both, and the time r / v there. It is the
+/// present one of a node that goes away for good.
+fn closest((x, v): &Place, mass: f64) -> (f64, f64) {
+    let (r, orbit) = (norm(x), Orbit::of(x, v, mass));
+    match orbit.pericentre() < r && (orbit.is_bound() || dot(x, v) < 0.0) {
+        // At the pericentre r / v is sqrt(r^3 / ((1 + e) M)).
+        true => {
+            let r = orbit.pericentre();
+            (r, (r.powi(3) / (mass * (1.0 + orbit.eccentricity))).sqrt())
+        }
+        false => (r, (r.powi(3) / mass).sqrt().min(r / norm(v))),
+    }
 }
 
 /// Energy of two stars about their centre.

@@ -8,21 +8,28 @@ use kirin_kit::command::Device;
 use kirin_kit::communicator::Communicator;
 
 use super::dissolution::MANY;
-use super::{Cluster, FEWEST};
+use super::{Cluster, Past};
 use crate::device::StarsOnDevice;
+use crate::diagnostics::Diagnostics;
 use crate::error::Error;
 use crate::ledger::Escaper;
 use crate::profile::Phase;
 use crate::settings::Settings;
+use crate::stars::Stars;
 use crate::time_step;
 
 /// Stars from which `--device auto` takes a GPU: the launches of a step take as long as some thousand stars do on a processor.
 const FEWEST_ON_GPU: usize = 10_000;
 
-/// The stars on a GPU, and whether they have moved since they were fetched.
+/// The stars on a GPU.
 pub(super) struct OnDevice {
     stars: StarsOnDevice,
+    /// Whether they have moved since they were fetched.
     moved: bool,
+    /// The cluster when they were fetched.
+    fetched: (Past, Diagnostics),
+    /// Where steps end at the latest.
+    t_end: f64,
 }
 
 impl<C: Communicator> Cluster<C> {
@@ -48,9 +55,13 @@ impl<C: Communicator> Cluster<C> {
         };
         match StarsOnDevice::new(gpu, &self.stars, &self.streams) {
             Ok(stars) => {
+                let (number, name) = stars.device();
+                self.device = Some((format!("cuda {number} ({name})"), 0));
                 self.on_device = Some(OnDevice {
                     stars,
                     moved: false,
+                    fetched: (self.past.clone(), self.now),
+                    t_end: f64::INFINITY,
                 });
             }
             Err(why) if device == Device::Gpu => return refuse(&why.to_string()),
@@ -64,7 +75,6 @@ impl<C: Communicator> Cluster<C> {
         let Settings {
             radius,
             evolution,
-            tide,
             black_hole,
             ..
         } = &self.settings;
@@ -73,7 +83,6 @@ impl<C: Communicator> Cluster<C> {
             (*radius > 0.0, "collisions of stars"),
             (self.settings.has_binaries(), "binaries"),
             (evolution.is_some(), "stellar evolution"),
-            (tide.is_some(), "a tidal boundary"),
             (black_hole.is_some(), "a black hole"),
         ];
         let case = cases.into_iter().find(|(is, _)| *is);
@@ -86,28 +95,28 @@ impl<C: Communicator> Cluster<C> {
         }
     }
 
-    /// The device on which steps are computed, in words.
-    pub fn device(&self) -> String {
-        match self.on_device.as_ref().map(|on| on.stars.device()) {
-            Some((number, name)) => format!("cuda {number} ({name})"),
-            None => "cpu".to_owned(),
-        }
-    }
-
-    /// Brings the stars back from the GPU, if they have moved there. Steps do not do this by themselves.
+    /// Brings the stars back from the GPU, if they have moved there. Steps do not do this by themselves. If the GPU fails, the
+    /// processor repeats the steps since the last time.
     ///
     /// # Errors
     ///
-    /// The device failed.
+    /// Those of [`step`](Self::step).
     pub fn fetch(&mut self) -> Result<(), Error> {
-        let Some(on) = self.on_device.as_mut().filter(|on| on.moved) else {
+        let Some(mut on) = self.on_device.take() else {
             return Ok(());
         };
-        let fetched = on.stars.fetch(&mut self.stars, &mut self.streams);
-        fetched.map_err(|why| failed(&why))?;
-        on.moved = false;
-        self.synchronise()?;
-        self.update_potential();
+        if on.moved {
+            let (mut stars, mut streams) = (Stars::default(), Vec::new());
+            if let Err(why) = on.stars.fetch(&mut stars, &mut streams) {
+                return self.repeat(&on, &why, self.past.steps);
+            }
+            (self.stars, self.streams) = (stars, streams);
+            self.synchronise()?;
+            self.update_potential();
+            on.fetched = (self.past.clone(), self.now);
+            on.moved = false;
+        }
+        self.on_device = Some(on);
         Ok(())
     }
 
@@ -116,23 +125,62 @@ impl<C: Communicator> Cluster<C> {
         let Some(mut on) = self.on_device.take() else {
             return Ok(());
         };
-        on.moved = true;
-        let taken = self.advance_on(&mut on.stars, t_end);
-        taken.map_err(|why| failed(&why))?;
-        if self.n() < FEWEST {
-            return Err(self.too_few());
-        }
+        (on.moved, on.t_end) = (true, t_end);
+        let next = self.past.steps + 1;
+        let is_taken = match self.advance_on(&mut on.stars, t_end) {
+            Ok(is_taken) => is_taken,
+            Err(why) => return self.repeat(&on, &why, next),
+        };
         self.on_device = Some(on);
         // The processor can take back a step that dissolves the cluster.
-        if self.n() < MANY {
+        if self.n() < MANY || !is_taken {
             self.fetch()?;
             self.on_device = None;
+        }
+        match self.past.steps < next {
+            true => self.step(t_end),
+            false => Ok(()),
+        }
+    }
+
+    /// Goes on on the processor where the stars were fetched last, up to the step with this number. The bits are the same.
+    fn repeat(&mut self, on: &OnDevice, why: &Failure, number: u64) -> Result<(), Error> {
+        let lost = self.past.steps - on.fetched.0.steps;
+        if let Some((_, steps)) = &mut self.device {
+            *steps -= lost;
+        }
+        (self.past, self.now) = on.fetched.clone();
+        self.partition.n = self.stars.len();
+        let first = self.past.steps + 1;
+        eprintln!("monte-carlo: the processor goes on from step {first}, as the GPU failed: {why}");
+        while self.past.steps < number {
+            self.step(on.t_end)?;
         }
         Ok(())
     }
 
-    /// The phases, in the order of [`advance`](Self::advance).
-    fn advance_on(&mut self, device: &mut StarsOnDevice, t_end: f64) -> Result<(), Failure> {
+    /// Takes out the stars beyond the tidal boundary, as [`strip`](Self::strip). The answer is `false` if few are left.
+    fn strip_on(settings: &Settings, device: &StarsOnDevice) -> Result<bool, Failure> {
+        let Some(tide) = settings.tide else {
+            return Ok(true);
+        };
+        let (mut mass, mut n) = (device.mass(), device.n());
+        loop {
+            let boundary = tide.boundary(mass, n, settings.coulomb(n));
+            let (leaves, stay) = device.strip(&boundary)?;
+            if leaves == 0.0 {
+                return Ok(true);
+            }
+            (mass, n) = (mass - leaves, stay);
+            if n < MANY {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The phases, in the order of [`advance`](Self::advance). The answer is `false`, and the stars are as they were before, if
+    /// few would be left.
+    fn advance_on(&mut self, device: &mut StarsOnDevice, t_end: f64) -> Result<bool, Failure> {
         let profile = &mut self.profile;
         let mut clock = Instant::now();
         let mut lap = |phase: Phase, device: &StarsOnDevice| -> Result<(), Failure> {
@@ -145,16 +193,20 @@ impl<C: Communicator> Cluster<C> {
         let least = device.least_relaxation(time_step::angle(&self.settings), coulomb)?;
         let dt = least.min(t_end - self.past.time);
         lap(Phase::TimeStep, device)?;
+        if self.settings.tide.is_some() {
+            device.keep()?;
+        }
         device.relax(coulomb, dt, self.settings.encounters)?;
         lap(Phase::Relaxation, device)?;
+        if !Self::strip_on(&self.settings, device)? {
+            device.restore();
+            return Ok(false);
+        }
         device.move_stars()?;
         lap(Phase::Orbits, device)?;
         device.sort()?;
         lap(Phase::Sort, device)?;
         self.partition.n = device.n();
-        if device.n() < FEWEST {
-            return Ok(());
-        }
         device.update_potential()?;
         lap(Phase::Potential, device)?;
         let debt = device.correct()?;
@@ -170,8 +222,12 @@ impl<C: Communicator> Cluster<C> {
         lap(Phase::Correction, device)?;
         self.past.time += dt;
         self.past.steps += 1;
+        if let Some((_, steps)) = &mut self.device {
+            *steps += 1;
+        }
         self.now = device.diagnose()?;
-        lap(Phase::Diagnostics, device)
+        lap(Phase::Diagnostics, device)?;
+        Ok(true)
     }
 }
 
@@ -181,8 +237,4 @@ fn is_welcome() -> bool {
         settings().backend,
         BackendChoice::Auto | BackendChoice::Cuda
     )
-}
-
-fn failed(why: &Failure) -> Error {
-    Error::Refused(format!("the GPU failed: {why}"))
 }

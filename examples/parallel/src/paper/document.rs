@@ -162,8 +162,16 @@ impl Document<'_> {
             "bytes/block",
             "speed [flop/s]",
             "x one rank",
+            "processor [us]",
+            "x one rank",
         ]);
-        let one = self.measured.rows.first().map_or(f64::NAN, Row::flops);
+        let first = self.measured.rows.first();
+        let one = first.map_or(f64::NAN, Row::flops);
+        let alone = first.map_or(f64::NAN, Row::flops_of_processors);
+        let known = |number: f64, text: String| match number.is_nan() {
+            true => String::new(),
+            false => text,
+        };
         for row in &self.measured.rows {
             let predicted = self.measured.predicted(row);
             table.row(vec![
@@ -177,13 +185,20 @@ impl Document<'_> {
                 digits(row.bytes),
                 si(row.flops()),
                 format!("{:.2}", row.flops() / one),
+                known(row.processor, microseconds(row.processor)),
+                known(
+                    row.processor,
+                    format!("{:.2}", row.flops_of_processors() / alone),
+                ),
             ]);
         }
         let load = self.measured.rows.first().map(|r| (r.load, r.blocks));
         let what = load.map_or(String::new(), |(load, blocks)| {
             format!(
                 "N = {}, the same {} blocks of {:.1} particles on every grid, mean over the ranks, median of \
-                 the rounds. Communication includes the wait for the slowest rank.",
+                 the rounds. Communication includes the wait for the slowest rank. Processor: what the rank that computed longest took a \
+                 block, without waiting; its speed-up is what quiet machines would show if messages took no time (empty where a rank \
+                 has several threads).",
                 grouped(load.n as u64),
                 grouped(blocks),
                 load.block
@@ -260,6 +275,7 @@ impl Document<'_> {
                 "mean_block_size": row.load.block,
                 "blocks": row.blocks,
                 "steps": row.steps,
+                "processor": row.processor,
                 "calculation": row.measured.calculation,
                 "communication": row.measured.communication,
                 "predicted_calculation": predicted.calculation,

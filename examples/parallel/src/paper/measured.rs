@@ -6,9 +6,11 @@ use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::Body;
 use kirin_kit::command::Ended;
+use kirin_kit::communicator::cores::threads_of_rank;
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::history::FLOPS_PER_PAIR;
 use kirin_kit::interrupt::interrupted;
+use kirin_report::machine::processor_seconds;
 
 use crate::cost::{Costs, Prediction, Workload, predict};
 use crate::error::Error;
@@ -38,6 +40,9 @@ pub struct Row {
     pub steps: u64,
     /// Seconds of a block.
     pub measured: Prediction,
+    /// Processor time of a block on the rank that computed longest, without waiting for others; NaN where the calling thread
+    /// does not compute everything.
+    pub processor: f64,
     /// Bytes that a rank receives in a block.
     pub bytes: f64,
 }
@@ -46,6 +51,11 @@ impl Row {
     /// Flop/s of all ranks.
     pub fn flops(&self) -> f64 {
         speed(self.load, self.measured.total())
+    }
+
+    /// The same if messages took no time and each rank had a core for itself.
+    pub fn flops_of_processors(&self) -> f64 {
+        speed(self.load, self.processor)
     }
 }
 
@@ -104,6 +114,8 @@ pub fn measure<C: Communicator>(
         .collect();
     let seconds = 60.0 * options.minutes / (plans.len() * ROUNDS) as f64;
     let blocks = blocks_in(world, grape, plans[0], settings, &bodies, seconds)?;
+    let threads = threads_of_rank(world.size(), &["KIRIN_THREADS"]);
+    let is_alone = threads == 1 && measured.backend.starts_with("cpu");
     // By number of ranks and by plan, a value a round.
     let mut costs: Vec<Vec<Costs>> = vec![Vec::new(); world.size()];
     let mut rounds: Vec<Vec<Row>> = vec![Vec::new(); plans.len()];
@@ -125,7 +137,8 @@ pub fn measure<C: Communicator>(
             }
             let group = world.split(usize::from(world.rank() >= ranks), world.rank())?;
             if world.rank() < ranks {
-                rows.push(time(group, grape, *plan, settings, &bodies, blocks)?);
+                let all = (&bodies[..], blocks, is_alone);
+                rows.push(time(group, grape, *plan, settings, all)?);
             }
         }
     }
@@ -160,25 +173,31 @@ fn blocks_in<C: Communicator>(
     Ok(blocks[0] as usize)
 }
 
-/// The first `blocks` blocks on one grid.
+/// The first `blocks` blocks on one grid. `is_alone`: the thread of a rank computes all of its forces.
 fn time<C: Communicator>(
     group: Counted<C>,
     grape: &Grape,
     plan: Arrangement,
     settings: Settings,
-    bodies: &[Body],
-    blocks: usize,
+    (bodies, blocks, is_alone): (&[Body], usize, bool),
 ) -> Result<Row, Error> {
     let mut run = Integrator::start(group, grape, plan, settings, 0.0, bodies)?;
     for _ in 0..WARM {
         run.step()?;
     }
+    let computed = |world: &Counted<C>| match is_alone {
+        true => processor_seconds() - world.tally().total().processor_seconds,
+        false => f64::NAN,
+    };
+    let started = computed(&run.machine().world);
     let before = (run.counts().clone(), run.machine().times);
     let bytes = run.machine().world.tally().total().bytes;
     for _ in WARM..blocks {
         run.step()?;
     }
     let machine = run.machine();
+    let mut longest = [computed(&machine.world) - started];
+    machine.world.all_reduce(Operation::Max, &mut longest)?;
     let counts = run.counts();
     let timed = counts.block_steps - before.0.block_steps;
     let steps = counts.steps - before.0.steps;
@@ -202,6 +221,7 @@ fn time<C: Communicator>(
             calculation: mean[0],
             communication: mean[1],
         },
+        processor: longest[0] / timed as f64,
         bytes: mean[2],
     })
 }

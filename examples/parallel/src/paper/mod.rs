@@ -26,7 +26,7 @@ pub fn report<C: Communicator>(
     grape: &Grape,
     options: &Options,
 ) -> Result<Ended, Box<dyn std::error::Error>> {
-    let world = Counted::new(world);
+    let world = Counted::with_processor_time(world);
     options
         .run
         .control

@@ -11,6 +11,8 @@ use crate::physics::Gravity;
 use crate::team::{self, SharedVectors};
 
 /// Moves `particles` by the steps of `plan`, with so many threads.
+/// Returns the processor time of the thread that computed longest, in
+/// seconds.
 ///
 /// # Errors
 ///
@@ -21,7 +23,7 @@ pub fn solve<'a>(
     particles: &mut Particles,
     plan: &Assignment,
     output: &'a mut Output<'a>,
-) -> Result<(), String> {
+) -> Result<f64, String> {
     let n = particles.len();
     let shared = SharedParticles::new(particles, plan, output);
     let forces = SharedVectors::new(&vec![[0.0; 2]; n]);
@@ -29,7 +31,7 @@ pub fn solve<'a>(
         masses: &shared.masses,
     };
     let barrier = Barrier::new(threads);
-    team::run(threads, |rank| {
+    let longest = team::run(threads, |rank| {
         let mine = || distribution.of(rank, threads, n);
         for step in 0..plan.steps {
             // The others need not wait: nobody moves before the barrier behind the forces.
@@ -49,5 +51,5 @@ pub fn solve<'a>(
         }
     })?;
     shared.copy_to(particles);
-    Ok(())
+    Ok(longest)
 }

@@ -80,7 +80,9 @@ pub fn solve<T: Real>(
             let moved: [&dyn Argument; 7] = [&pos, &vel, &masses, &forces, &dt, &leapfrog, &n];
             gpu.launch(&update, blocks, threads, &moved)?;
         }
+        // A launch behind a long queue waits for the device without a limit, and this wait has one.
         gpu.plan(pairs.div_f64(SLOWEST));
+        gpu.wait()?;
     }
     fetch(particles)
 }

@@ -67,6 +67,8 @@ impl Forces {
 }
 
 /// Moves `particles` by the steps of `plan`, with so many threads, whose `sums` are not [`Sums::Arrays`].
+/// Returns the processor time of the thread that computed longest, in
+/// seconds.
 ///
 /// # Errors
 ///
@@ -77,7 +79,7 @@ pub fn solve<'a>(
     particles: &mut Particles,
     plan: &Assignment,
     output: &'a mut Output<'a>,
-) -> Result<(), String> {
+) -> Result<f64, String> {
     let n = particles.len();
     let (pairs, others) = schedule.distributions();
     let shared = SharedParticles::new(particles, plan, output);
@@ -86,7 +88,7 @@ pub fn solve<'a>(
         masses: &shared.masses,
     };
     let barrier = Barrier::new(threads);
-    team::run(threads, |rank| {
+    let longest = team::run(threads, |rank| {
         for step in 0..plan.steps {
             if rank == 0 {
                 shared.print(step);
@@ -107,7 +109,7 @@ pub fn solve<'a>(
         }
     })?;
     shared.copy_to(particles);
-    Ok(())
+    Ok(longest)
 }
 
 #[cfg(test)]

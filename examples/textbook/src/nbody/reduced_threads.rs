@@ -36,6 +36,8 @@ impl Schedule {
 }
 
 /// Moves `particles` by the steps of `plan`, with so many threads.
+/// Returns the processor time of the thread that computed longest, in
+/// seconds.
 ///
 /// # Errors
 ///
@@ -46,7 +48,7 @@ pub fn solve<'a>(
     particles: &mut Particles,
     plan: &Assignment,
     output: &'a mut Output<'a>,
-) -> Result<(), String> {
+) -> Result<f64, String> {
     let n = particles.len();
     let (pairs, others) = schedule.distributions();
     let shared = SharedParticles::new(particles, plan, output);
@@ -58,7 +60,7 @@ pub fn solve<'a>(
     let array = |_| RwLock::new(vec![[0.0; 2]; n]);
     let loc_forces: Vec<RwLock<Vec<Vect>>> = (0..threads).map(array).collect();
     let barrier = Barrier::new(threads);
-    team::run(threads, |rank| {
+    let longest = team::run(threads, |rank| {
         let mine = || others.of(rank, threads, n);
         for step in 0..plan.steps {
             if rank == 0 {
@@ -87,7 +89,7 @@ pub fn solve<'a>(
         }
     })?;
     shared.copy_to(particles);
-    Ok(())
+    Ok(longest)
 }
 
 /// What a thread adds up in the first phase: the pairs of each of its particles with those after it.

@@ -6,7 +6,7 @@ use kirin_kit::comparison::Circumstances;
 use kirin_report::text::{MarkdownTable, digits, grouped};
 use serde_json::{Value, json};
 
-use super::measured::Cell;
+use super::measured::{Cell, Times};
 use super::published::Row;
 
 /// Time steps of the chapter's runs by threads and processes.
@@ -28,7 +28,10 @@ pub struct Table {
     what: &'static str,
     /// What the rows are by.
     by: &'static str,
+    /// What the chapter has, too.
     columns: Vec<&'static str>,
+    /// What only this machine has.
+    others: Vec<&'static str>,
     rows: Vec<Line>,
 }
 
@@ -36,17 +39,18 @@ pub struct Table {
 struct Line {
     by: usize,
     published: Vec<f64>,
-    /// The same columns here, and the library's.
+    /// The same columns here, and those that only this machine has.
     here: Vec<Cell>,
 }
 
 impl Table {
-    /// A table of the chapter with a row of `here` for each of its own: a cell for each column, and the library's.
+    /// A table of the chapter with a row of `here` for each of its own: a cell for each column and for each of the `others`.
     pub fn new<const N: usize>(
         number: &'static str,
         what: &'static str,
         by: &'static str,
         columns: &[&'static str; N],
+        others: &[&'static str],
         published: &[Row<N>],
         here: &[Vec<Cell>],
     ) -> Self {
@@ -60,6 +64,7 @@ impl Table {
             what,
             by,
             columns: columns.to_vec(),
+            others: others.to_vec(),
             rows: published.iter().zip(here).map(line).collect(),
         }
     }
@@ -70,17 +75,23 @@ impl Table {
 
     /// Times, and speed-up with efficiency where the rows are by workers.
     fn markdown(&self) -> String {
+        let elapsed = |cell: &Cell| cell.elapsed.clone();
         let mut text = format!(
             "\n## Table {}\n\n{} Seconds:\n\n{}",
             self.number,
             self.what,
-            self.times()
+            self.times(&elapsed)
         );
         if self.is_by_workers() {
+            let longest = |cell: &Cell| cell.longest.clone();
             write!(
                 text,
-                "\nSpeed-up over one (efficiency):\n\n{}",
-                self.speed_ups()
+                "\nSpeed-up over one (efficiency):\n\n{}\nSeconds of processor time of the worker that computed longest. Waiting for \
+                 others does not count. If there are more workers than cores, they take turns:\n\n{}\nSpeed-up of these times over one \
+                 (efficiency):\n\n{}",
+                self.speed_ups(&elapsed),
+                self.times(&longest),
+                self.speed_ups(&longest),
             )
             .expect("a string takes everything");
         }
@@ -92,23 +103,23 @@ impl Table {
         for column in &self.columns {
             headings.extend([format!("{column}: chapter"), "here".to_owned()]);
         }
-        headings.push("library here".to_owned());
+        headings.extend(self.others.iter().map(|other| format!("{other} here")));
         headings
     }
 
-    fn times(&self) -> MarkdownTable {
+    fn times(&self, of: &dyn Fn(&Cell) -> Times) -> MarkdownTable {
         let mut table = MarkdownTable::new(self.headings());
         for line in &self.rows {
-            let here = |cell: &Cell| match cell {
+            let here = |cell: &Cell| match of(cell) {
                 Ok(spread) => digits(spread.median),
-                Err(why) => why.clone(),
+                Err(why) => why,
             };
             table.row(line.cells(|k| digits(line.published[k]), here));
         }
         table
     }
 
-    fn speed_ups(&self) -> MarkdownTable {
+    fn speed_ups(&self, of: &dyn Fn(&Cell) -> Times) -> MarkdownTable {
         let mut table = MarkdownTable::new(self.headings());
         let first = &self.rows[0];
         for line in &self.rows[1..] {
@@ -118,7 +129,7 @@ impl Table {
             };
             let published = |k: usize| told(first.published[k], line.published[k]);
             let mut ones = first.here.iter();
-            let here = |cell: &Cell| match (ones.next(), cell) {
+            let here = |cell: &Cell| match (ones.next().map(of), of(cell)) {
                 (Some(Ok(one)), Ok(these)) => told(one.median, these.median),
                 _ => "-".to_owned(),
             };
@@ -129,9 +140,15 @@ impl Table {
 
     fn json(&self) -> Value {
         let rows = self.rows.iter().map(|line| {
-            let here = line.here.iter().map(|cell| match cell {
-                Ok(spread) => json!(spread),
-                Err(why) => json!({"not_run": why}),
+            let here = line.here.iter().map(|cell| {
+                let mut value = match &cell.elapsed {
+                    Ok(spread) => json!(spread),
+                    Err(why) => json!({"not_run": why}),
+                };
+                if let Ok(longest) = &cell.longest {
+                    value["longest_worker"] = json!(longest);
+                }
+                value
             });
             json!({
                 self.by: line.by,
@@ -142,13 +159,14 @@ impl Table {
         json!({
             "table": self.number,
             "columns": self.columns,
+            "others": self.others,
             "rows": rows.collect::<Vec<_>>(),
         })
     }
 }
 
 impl Line {
-    /// Chapter and here by turns, and last the library.
+    /// Chapter and here by turns, and last what only this machine has.
     fn cells(
         &self,
         published: impl Fn(usize) -> String,

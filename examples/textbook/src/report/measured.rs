@@ -1,12 +1,36 @@
 //! The programs, run as their users run them and timed by themselves.
 
 use std::process::Command;
+use std::time::Instant;
 
 use kirin_kit::comparison::Budget;
 use kirin_report::repeat::{Repetitions, Spread};
 
-/// A time in seconds, or why there is none.
-pub type Cell = Result<Spread, String>;
+/// Times in seconds, or why there are none.
+pub type Times = Result<Spread, String>;
+
+/// The times of one program with so many workers.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// From the start to the end.
+    pub elapsed: Times,
+    /// Processor time of the worker that computed longest. What a worker waits for others does not count, so workers may take turns
+    /// on fewer cores.
+    pub longest: Times,
+}
+
+impl Cell {
+    /// What was not run.
+    fn none(why: &str) -> Self {
+        Self {
+            elapsed: Err(why.to_owned()),
+            longest: Err(why.to_owned()),
+        }
+    }
+}
+
+/// What a run says: the time from start to end, and the processor time of the worker that computed longest, if there are several.
+type Said = (f64, Option<f64>);
 
 /// Nine rounds of a row that takes seconds, one of a row that takes minutes.
 const PATIENCE: Repetitions = Repetitions {
@@ -24,6 +48,8 @@ pub struct Runs {
     pub budget: Budget,
     /// Cores that this process may use.
     pub cores: usize,
+    /// Seconds of a row beyond which it has no further round.
+    pub of_row: f64,
     /// Time steps of the runs by workers.
     pub steps: u64,
 }
@@ -52,12 +78,37 @@ pub enum WorkersFrom {
     Environment,
 }
 
+impl Subject {
+    /// Whether it says how long its longest worker computed.
+    fn says_longest(&self) -> bool {
+        matches!(
+            self.workers_from,
+            WorkersFrom::KernelArgument | WorkersFrom::Ranks
+        )
+    }
+
+    /// The cell of what its runs said on so many cores.
+    fn cell(&self, said: &[Said], cores: usize) -> Cell {
+        let spread = |values: Vec<f64>| Spread::of(values).ok_or("not run".to_owned());
+        Cell {
+            elapsed: match self.workers > cores {
+                true => Err(format!("{cores} cores here")),
+                false => spread(said.iter().map(|said| said.0).collect()),
+            },
+            longest: match self.says_longest() {
+                true => spread(said.iter().filter_map(|said| said.1).collect()),
+                false => Err("-".to_owned()),
+            },
+        }
+    }
+}
+
 impl Runs {
     /// Times of the programs on a disc of `n` particles; each program runs once in every round. `expected` are the
     /// seconds of one run, where known, and decide whether there is time for a program.
     pub fn row(&self, subjects: &[Subject], n: usize, steps: u64, expected: &[f64]) -> Vec<Cell> {
         let allowed = subjects.iter().zip(expected).map(|(subject, &expected)| {
-            if subject.workers > self.cores {
+            if subject.workers > self.cores && !subject.says_longest() {
                 Err(format!("{} cores here", self.cores))
             } else if self.budget.allows(expected) {
                 Ok(Vec::new())
@@ -65,34 +116,33 @@ impl Runs {
                 Err(format!("about {expected:.0} s"))
             }
         });
-        let mut times: Vec<Result<Vec<f64>, String>> = allowed.collect();
+        let mut times: Vec<Result<Vec<Said>, String>> = allowed.collect();
         let mut spent = 0.0;
         for round in 0..PATIENCE.most {
-            if round >= PATIENCE.least && (spent >= PATIENCE.seconds || !self.budget.allows(spent))
-            {
+            let patience = PATIENCE.seconds.min(self.of_row);
+            if round >= PATIENCE.least && (spent >= patience || !self.budget.allows(spent)) {
                 break;
             }
             for (subject, times) in subjects.iter().zip(&mut times) {
                 let Ok(values) = times else { continue };
+                let began = Instant::now();
                 match run(subject, n, steps) {
-                    Ok(seconds) => {
-                        spent += seconds;
-                        values.push(seconds);
-                    }
+                    Ok(said) => values.push(said),
                     Err(why) => *times = Err(why),
                 }
+                spent += began.elapsed().as_secs_f64();
             }
         }
-        let median = |values: Vec<f64>| Spread::of(values).ok_or("not run".to_owned());
-        times
-            .into_iter()
-            .map(|times| times.and_then(median))
-            .collect()
+        let cell = |(subject, times): (&Subject, &Result<Vec<Said>, String>)| match times {
+            Ok(said) => subject.cell(said, self.cores),
+            Err(why) => Cell::none(why),
+        };
+        subjects.iter().zip(&times).map(cell).collect()
     }
 }
 
-/// Seconds that a program says it computed.
-fn run(subject: &Subject, n: usize, steps: u64) -> Result<f64, String> {
+/// The seconds that a program says it took.
+fn run(subject: &Subject, n: usize, steps: u64) -> Result<Said, String> {
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let workers = subject.workers.to_string();
     let (name, options) = subject.program.split_first().expect("a program has a name");
@@ -116,14 +166,14 @@ fn run(subject: &Subject, n: usize, steps: u64) -> Result<f64, String> {
         .args(options);
     let output = command.output().map_err(|e| format!("{command:?}: {e}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    let elapsed = said.lines().find_map(|line| {
-        line.strip_prefix("elapsed: ")?
-            .strip_suffix(" s")?
-            .parse()
-            .ok()
-    });
-    match elapsed {
-        Some(seconds) if output.status.success() => Ok(seconds),
+    let seconds = |begin: &str, end: &str| {
+        let number = |line: &str| line.strip_prefix(begin)?.strip_suffix(end)?.parse().ok();
+        said.lines().find_map(number)
+    };
+    match seconds("elapsed: ", " s") {
+        Some(elapsed) if output.status.success() => {
+            Ok((elapsed, seconds("longest worker: ", " s of processor time")))
+        }
         _ => {
             let last = said
                 .lines()
@@ -131,5 +181,34 @@ fn run(subject: &Subject, n: usize, steps: u64) -> Result<f64, String> {
                 .find_map(|line| line.strip_prefix("textbook: "));
             Err(last.unwrap_or("it failed").to_owned())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_beyond_the_cores_take_turns() {
+        let subject = |workers, workers_from| Subject {
+            program: &["x"],
+            workers,
+            workers_from,
+        };
+        let said = [(3.0, Some(0.5)), (5.0, Some(0.7)), (4.0, Some(0.6))];
+        let median = |times: &Times| times.as_ref().map(|spread| spread.median).ok();
+        let few = subject(2, WorkersFrom::KernelArgument).cell(&said, 2);
+        assert_eq!(
+            (median(&few.elapsed), median(&few.longest)),
+            (Some(4.0), Some(0.6))
+        );
+        let many = subject(4, WorkersFrom::Ranks).cell(&said, 2);
+        assert_eq!(many.elapsed, Err("2 cores here".to_owned()));
+        assert_eq!(median(&many.longest), Some(0.6));
+        let serial = subject(1, WorkersFrom::Nothing).cell(&[(3.0, None)], 2);
+        assert_eq!(
+            (median(&serial.elapsed), median(&serial.longest)),
+            (Some(3.0), None)
+        );
     }
 }

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use kirin::client::Grape;
 use kirin_kit::command::{Ended, named};
-use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Job, RankFailure, on_first};
+use kirin_kit::communicator::{CommunicationError, Communicator, Counted, Operation};
+use kirin_report::machine::processor_seconds;
 
 use super::{elapsed, print};
 use crate::nbody::gpu::{self, Memory};
@@ -31,14 +32,19 @@ pub fn particles(problem: &Problem) -> Result<Particles, String> {
     }
 }
 
-/// Runs a solver on a problem and prints what it finds.
+/// Runs a solver on a problem and prints what it finds. A solver with several workers returns the processor time of the one
+/// that computed longest, in seconds.
 ///
 /// # Errors
 ///
 /// Those of input and solver; in words.
 pub fn run(
     problem: &Problem,
-    solve: impl for<'a> FnOnce(&mut Particles, &Assignment, &'a mut Output<'a>) -> Result<(), String>,
+    solve: impl for<'a> FnOnce(
+        &mut Particles,
+        &Assignment,
+        &'a mut Output<'a>,
+    ) -> Result<Option<f64>, String>,
 ) -> Result<(), String> {
     solve_and_print(&mut particles(problem)?, problem, true, solve)
 }
@@ -48,16 +54,23 @@ fn solve_and_print<E>(
     particles: &mut Particles,
     problem: &Problem,
     prints: bool,
-    solve: impl for<'a> FnOnce(&mut Particles, &Assignment, &'a mut Output<'a>) -> Result<(), E>,
+    solve: impl for<'a> FnOnce(
+        &mut Particles,
+        &Assignment,
+        &'a mut Output<'a>,
+    ) -> Result<Option<f64>, E>,
 ) -> Result<(), E> {
     let plan = problem.plan();
     particles.begin(plan.scheme);
     let began = Instant::now();
-    solve(particles, &plan, &mut |step, present| {
+    let longest = solve(particles, &plan, &mut |step, present| {
         show(&plan, step, present)
     })?;
     if prints {
         elapsed(began);
+        if let Some(seconds) = longest {
+            eprintln!("longest worker: {seconds:.6e} s of processor time");
+        }
         if !problem.no_output {
             show(&plan, plan.steps, particles);
         }
@@ -86,7 +99,7 @@ pub fn on_ranks(ranks: Option<usize>, problem: &Problem, is_reduced: bool) -> Re
 pub fn by_library(path: Option<&std::path::Path>, problem: &Problem) -> Result<(), String> {
     let grape = Grape::linked_or(path).map_err(|e| e.to_string())?;
     run(problem, |particles, plan, output| {
-        library::solve(&grape, particles, plan, output)
+        library::solve(&grape, particles, plan, output).map(|()| None)
     })
 }
 
@@ -97,9 +110,12 @@ pub fn by_library(path: Option<&std::path::Path>, problem: &Problem) -> Result<(
 /// Those of the input; there is no GPU, or it fails; in words.
 pub fn on_gpu(memory: Memory, device: &LaunchOptions, problem: &Problem) -> Result<(), String> {
     let threads = device.block;
-    run(problem, |particles, plan, output| match device.float {
-        true => gpu::solve::<f32>(memory, threads, particles, plan, output),
-        false => gpu::solve::<f64>(memory, threads, particles, plan, output),
+    run(problem, |particles, plan, output| {
+        match device.float {
+            true => gpu::solve::<f32>(memory, threads, particles, plan, output)?,
+            false => gpu::solve::<f64>(memory, threads, particles, plan, output)?,
+        }
+        Ok(None)
     })
 }
 
@@ -116,9 +132,18 @@ impl Job for RankSolver<'_> {
             &mut input,
             self.problem,
             world.rank() == 0,
-            |particles, plan, output| match self.is_reduced {
-                true => reduced_ranks::solve(&world, particles, plan, output),
-                false => basic_ranks::solve(&world, particles, plan, output),
+            |particles, plan, output| {
+                let world = Counted::with_processor_time(world);
+                let began = processor_seconds();
+                match self.is_reduced {
+                    true => reduced_ranks::solve(&world, particles, plan, output)?,
+                    false => basic_ranks::solve(&world, particles, plan, output)?,
+                }
+                // A rank that waits may be spinning.
+                let waited = world.tally().total().processor_seconds;
+                let mut computed = [processor_seconds() - began - waited];
+                world.all_reduce(Operation::Max, &mut computed)?;
+                Ok::<_, CommunicationError>(Some(computed[0]))
             },
         )?;
         Ok(Ended::Complete)

@@ -49,5 +49,6 @@ pub fn sort(keys: &mut [Key], threads: usize) -> Result<(), String> {
             begin += part.len();
         }
         mine.sort_unstable();
-    })
+    })?;
+    Ok(())
 }

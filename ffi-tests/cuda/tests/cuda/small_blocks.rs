@@ -85,6 +85,8 @@ fn table() -> Option<String> {
 }
 
 const TAIL: &str = "
+Blocks of 1 and of 8 i-particles are sent as arguments of the kernel that predicts and sums, 3800 bytes. These are not among the bytes up, which are
+those of copies on a device that does not see memory of the host. The prediction in this kernel is taken to last as long as one in a kernel of its own.
 The device joins the sums of 32 and of 256 i-particles, and the column of the force kernel includes the time for that. The time for deciding
 the nearest neighbours is left out. Nothing is allocated in any of these blocks.
 ";

@@ -33,7 +33,7 @@ fn idle_driver() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Only the i-particle is sent, however many j-particles there are, also at a new time. The order of the pages, the
+/// Only the i-particle is sent, as an argument, however many j-particles there are, also at a new time. The order of the pages, the
 /// schedule of the joins and the list of the pages to predict stay on the device.
 #[test]
 fn one_i_particle_is_less_than_a_kilobyte() {
@@ -66,6 +66,6 @@ fn one_i_particle_is_less_than_a_kilobyte() {
             .split_whitespace()
             .filter_map(|w| w.parse().ok())
             .collect();
-        assert!((72.0..1000.0).contains(&words[2]), "{case} {nj}: {out}");
+        assert!(words[2] < 1000.0, "{case} {nj}: {out}");
     }
 }

@@ -84,6 +84,12 @@ impl Cuda {
         Ok(begin)
     }
 
+    /// Whether the devices compute the present block: there are some, and single precision has the range that the
+    /// particles need.
+    fn devices_compute(&self) -> bool {
+        !self.queues.is_empty() && self.distribution.scale.representable
+    }
+
     /// What follows when a block is queued, or no device is left.
     fn started(
         &mut self,
@@ -151,7 +157,7 @@ impl Backend for Cuda {
 
     fn start(&mut self, memory: &mut JMemory, block: &ForceRequest) -> Result<()> {
         let begin = self.prepare(memory, block)?;
-        if !self.queues.is_empty() {
+        if self.devices_compute() {
             self.distribution.look_at_targets(&block.particles);
             self.on_devices(|cuda| {
                 let ni = block.particles.len();
@@ -170,7 +176,7 @@ impl Backend for Cuda {
         rest: &mut dyn Arriving,
     ) -> Result<()> {
         let begin = self.prepare(memory, block);
-        let is_on_gpu = begin.is_ok() && !self.queues.is_empty();
+        let is_on_gpu = begin.is_ok() && self.devices_compute();
         if is_on_gpu {
             if !self.distribution.is_moving() {
                 rest.fetch(usize::MAX, &mut block.particles);
@@ -212,9 +218,8 @@ impl Backend for Cuda {
             false => self.wish.saturating_sub(1),
         };
         let ni = block.particles.len();
-        let is_on_gpu = !self.queues.is_empty() && self.distribution.scale.representable;
         results.make_room(ni, nearest)?;
-        let computed = match is_on_gpu {
+        let computed = match self.devices_compute() {
             true => self.on_devices(|cuda| cuda.compute(memory, block, nearest, results, deliver)),
             false => None,
         };

@@ -36,6 +36,8 @@ pub struct Wanted {
     pub nearest: bool,
     /// Where sums are joined.
     pub join: HostOrDevice,
+    /// Whether the force kernel is one of the kernels `step_*`, which bring the pages up to date before they sum.
+    pub step: bool,
 }
 
 /// A kernel to launch.
@@ -182,15 +184,15 @@ impl BlockPlan {
     pub fn launches(&self) -> Vec<Launch> {
         let Wanted { ni, precision, .. } = self.wanted;
         let (ni, division) = (ni as u32, &self.division);
+        let name = precision.in_kernels();
+        let nearest = if self.wanted.nearest { "_nearest" } else { "" };
+        let jerk = if self.wanted.jerk { "jerk" } else { "still" };
         let mut launches = vec![Launch {
             module: Module::Forces(precision),
-            kernel: format!(
-                "force_{}_{}{}_{}",
-                precision.in_kernels(),
-                if self.wanted.jerk { "jerk" } else { "still" },
-                if self.wanted.nearest { "_nearest" } else { "" },
-                division.tile
-            ),
+            kernel: match self.wanted.step {
+                true => format!("step_{name}{nearest}"),
+                false => format!("force_{name}_{jerk}{nearest}_{}", division.tile),
+            },
             grid: (division.blocks as u32, division.parts as u32),
             block: (division.columns as u32, division.rows as u32),
         }];
@@ -301,6 +303,7 @@ mod tests {
         precision: Precision::Mixed,
         jerk: true,
         nearest: false,
+        step: false,
         join: HostOrDevice::Auto,
     };
 

@@ -341,7 +341,8 @@ mod tests {
             split: true,
         };
         let small = LaunchPlan::new(256, 32, &h200);
-        assert!(small.blocks * small.parts >= 132, "{small}");
+        // 128 thread blocks leave four multiprocessors idle; twice as many, half as large, would take as long.
+        assert!(small.blocks * small.parts >= 128, "{small}");
         let large = LaunchPlan::new(65536, 256, &h200);
         assert!(large.tile == 4 && large.parts <= 33, "{large}");
         // 128 thread blocks on 20 multiprocessors would leave a tenth of their time unused.

@@ -15,7 +15,7 @@ use crate::process::allocation;
 
 use super::log::{AHEAD, OrderedRow};
 use super::page::range_of;
-use super::row::{ClientParticle, MASS, ROW, Row, V, X};
+use super::row::{ClientParticle, MASS, ROW, Row, SHORT_ROW, V, X, who};
 use super::{PAGE, PURPOSE, PageArray, prefetch};
 
 /// Columns of a page: the words of a row but the last.
@@ -178,6 +178,20 @@ impl Particles {
         match (&self.columns, &self.rows) {
             (Some(columns), _) => columns.row(slot, present),
             (None, Some(rows)) => rows[slot],
+            (None, None) => unreachable!("a page has one of them"),
+        }
+    }
+
+    /// The same without the words that are zero where the page is at rest.
+    #[inline(always)]
+    pub fn short_row(&self, slot: usize) -> [f64; SHORT_ROW] {
+        match (&self.columns, &self.rows) {
+            (Some(columns), _) => {
+                let [mass, x, y, z] = [MASS, X, X + 1, X + 2].map(|c| columns.values[c][slot]);
+                let who = f64::from_bits(who(slot, columns.index[slot]));
+                [mass, x, y, z, who]
+            }
+            (None, Some(rows)) => rows[slot].short(),
             (None, None) => unreachable!("a page has one of them"),
         }
     }

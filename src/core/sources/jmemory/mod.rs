@@ -28,7 +28,7 @@ pub use self::load::{Given, Three};
 pub use self::log::LOG;
 use self::log::Log;
 pub use self::page::{Header, PAGE, Page, PageArray};
-pub use self::row::{ClientParticle, ROW, Row, ZERO};
+pub use self::row::{ClientParticle, ROW, Row, SHORT_ROW, ZERO};
 
 /// How many pages one entry of the directory covers.
 const SHELF: usize = 2048;

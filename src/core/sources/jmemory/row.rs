@@ -8,6 +8,9 @@ use super::log::{HAS_MOTION, HAS_SNAP, HAS_TIME};
 /// 64-bit words of a row.
 pub const ROW: usize = 18;
 
+/// 64-bit words of the row of a particle at rest: mass, position, and the last word of a row.
+pub const SHORT_ROW: usize = 5;
+
 /// Words of a row. The columns of a page are in this order, too.
 pub const MASS: usize = 0;
 pub const TIME: usize = 1;
@@ -125,7 +128,7 @@ impl From<&JParticle> for ClientParticle {
 
 /// The last word.
 #[inline(always)]
-fn who(slot: usize, index: i32) -> u64 {
+pub(super) fn who(slot: usize, index: i32) -> u64 {
     ((PAGE | slot) as u64) << 32 | u64::from(index.cast_unsigned())
 }
 
@@ -156,6 +159,12 @@ impl Row {
         for (to, from) in pieces.zip(other.0.chunks_exact(PIECE)) {
             to.copy_from_slice(from);
         }
+    }
+
+    /// The row of a particle that does not move.
+    pub fn short(&self) -> [f64; SHORT_ROW] {
+        let [x, y, z] = self.vector(X);
+        [self.0[MASS], x, y, z, self.0[WHO]]
     }
 
     /// The label of the particle.

@@ -1,6 +1,7 @@
 //! One device: its share of the j-particles, its queue, and the work of one block.
 
 mod block;
+mod done;
 mod lists;
 mod plans;
 mod prediction;
@@ -9,13 +10,16 @@ mod resident;
 mod roots;
 pub mod scaling;
 mod standing;
+mod step;
 pub mod store;
 mod upload;
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
+use self::done::Done;
 use self::plans::Trees;
+use self::prediction::Advance;
 use self::resident::Resident;
 use self::store::Store;
 use self::upload::{Upload, bytes_of};
@@ -25,7 +29,7 @@ use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer, Tally};
 use crate::gpu::cuda::driver::{
     Current, Device, Event, Kernel, Result, RetainedContext, Stream, WaitLimits,
 };
-use crate::gpu::layout::{IRecord, Redone};
+use crate::gpu::layout::{IRecord, Redone, StepArgs};
 use crate::gpu::plan::LaunchPlan;
 use crate::gpu::plan::Module;
 use crate::gpu::plan::block::{BlockPlan, ResultLayout, Sent};
@@ -78,6 +82,10 @@ pub struct DeviceQueue {
     stream: Stream,
     store: Store,
     upload: Upload,
+    /// Arguments of a small block.
+    step: Box<StepArgs>,
+    /// Where the device tells that results are there.
+    done: Done,
     /// Partial sums of the parts.
     sums: DeviceBuffer,
     /// The nearest neighbours that each part found.
@@ -172,6 +180,8 @@ impl DeviceQueue {
             stream,
             store: Store::default(),
             upload: Upload::default(),
+            step: Box::default(),
+            done: Done::default(),
             sums: DeviceBuffer::default(),
             candidates: DeviceBuffer::default(),
             redone: Tally::default(),
@@ -227,15 +237,18 @@ impl DeviceQueue {
         self.grow_tree(job, plan.parts);
         let chunks = job.expected.div_ceil(job.particles.len().max(1));
         let room = chunks * bytes_of::<IRecord>(job.particles.len());
-        let advance = self.advance(&current, job, room)?;
-        if job.particles.is_empty() || job.pages == 0 {
-            self.upload.send(&self.stream)?;
-            self.launch_advance(&current, advance)?;
-        } else {
-            self.prepare(&current, job, plan, chunks)?;
-            self.chunk(&current, job, advance)?;
+        let may_step = self.may_step(job, &plan);
+        let advance = self.advance(&current, job, room, may_step)?;
+        if !job.particles.is_empty() && job.pages > 0 {
+            let is_step = matches!(advance, Advance::InForces);
+            self.prepare(&current, job, plan, (chunks, is_step))?;
+            return self.chunk(&current, job, advance);
         }
-        Ok(())
+        self.upload.send(&self.stream)?;
+        match advance {
+            Advance::Launch(args) => self.launch_advance(&current, args),
+            Advance::Nothing | Advance::InForces => Ok(()),
+        }
     }
 
     /// Queues a further chunk of the batch that [`DeviceQueue::start`] began.
@@ -248,12 +261,13 @@ impl DeviceQueue {
             return Ok(());
         }
         let current = self.context.enter()?;
-        self.chunk(&current, job, None)
+        self.chunk(&current, job, Advance::Nothing)
     }
 
     /// Waits for what is queued, and drops its results.
     fn settle(&mut self, current: &Current<'_>) -> Result<()> {
         self.drop_queued();
+        self.done.forget();
         if self.busy {
             self.wait(current)?;
             self.busy = false;
@@ -268,13 +282,13 @@ impl DeviceQueue {
         self.events.extend(events);
     }
 
-    /// Waits for all that was launched.
+    /// Waits for all that was launched, or until the device has told that the results of the present block are there.
     fn wait(&mut self, current: &Current<'_>) -> Result<()> {
         let limits = WaitLimits {
             planned: std::mem::take(&mut self.planned),
             timeout: self.timeout,
         };
-        self.stream.wait(current, limits)
+        (self.stream).wait_or(current, limits, || self.done.is_told())
     }
 
     /// The results of the next chunk; `None` if it has no pairs.
@@ -357,7 +371,9 @@ impl Drop for DeviceQueue {
             return;
         };
         // What is queued still uses the buffers. On a lost device the wait fails, and nobody uses them any more.
+        self.done.forget();
         let _ = self.wait(&current);
+        self.done.free(&current);
         self.store.free(&current);
         self.upload.free(&current);
         for buffer in [&mut self.sums, &mut self.candidates, &mut self.answer] {

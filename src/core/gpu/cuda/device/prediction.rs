@@ -1,11 +1,11 @@
 //! Brings a device's j-particles to the time of a block: sends those that changed, and predicts.
 
 use super::scaling::{CACHED, fetch_changed, slots};
-use super::store::{Prediction, Todo};
+use super::store::{Prediction, Todo, Ways};
 use super::upload::bytes_of;
 use super::{Current, DeviceJob, DeviceQueue, Result};
 use crate::force::scaling::Scaling;
-use crate::gpu::layout::{AdvanceArgs, PageWork, RECORD};
+use crate::gpu::layout::{AdvanceArgs, PageWork};
 use crate::gpu::plan::Module;
 use crate::process::settings::HostOrDevice;
 use crate::sources::jmemory::{PAGE, Row};
@@ -16,22 +16,41 @@ const BATCH: usize = 16 << 20;
 /// Threads of the kernel `advance`, as in the sources.
 const ADVANCE_THREADS: u32 = 512;
 
+/// What is left to do when a block is launched, so that the pages are up to date.
+pub enum Advance {
+    /// Nothing.
+    Nothing,
+    /// A launch of the kernel `advance`.
+    Launch(AdvanceArgs),
+    /// The kernel of the forces does it, with the arguments in [`DeviceQueue::step`].
+    InForces,
+}
+
 impl DeviceQueue {
     /// Sends changed j-particles and predicts, in batches. The last batch is not sent yet: it stays in the upload, with
-    /// `room` bytes left behind it. Its kernel arguments are returned, so that it is launched together with the block.
+    /// `room` bytes left behind it. It is launched together with the block. `may_step` tells whether the kernel of the
+    /// forces may predict.
     pub(super) fn advance(
         &mut self,
         current: &Current<'_>,
         job: &DeviceJob<'_>,
         room: usize,
-    ) -> Result<Option<AdvanceArgs>> {
+        may_step: bool,
+    ) -> Result<Advance> {
         let Scaling { length, velocity } = job.units;
         let stamp = [job.ti.to_bits(), length.to_bits(), velocity.to_bits()];
         let on_host = job.predictor == HostOrDevice::Host;
-        let may_stand = !on_host && self.most_predicted(job.pages) >= job.pages;
+        let ways = Ways {
+            standing: !on_host && self.most_predicted(job.pages) >= job.pages,
+            step: may_step,
+        };
         let queue = (current, &self.stream);
-        let Prediction { standing, todo } =
-            (self.store).plan(queue, job, stamp, self.precision, may_stand)?;
+        let prediction = (self.store).plan(queue, job, stamp, self.precision, ways)?;
+        if may_step && self.take_few(job, stamp, &prediction) {
+            self.upload.begin(current, room, true)?;
+            return Ok(Advance::InForces);
+        }
+        let Prediction { standing, todo, .. } = prediction;
         if let Some((work, pages)) = standing {
             let args = AdvanceArgs {
                 j: self.store.sources(job.units),
@@ -43,7 +62,7 @@ impl DeviceQueue {
             if todo.is_empty() {
                 self.upload.begin(current, room, true)?;
                 self.upload.behind();
-                return Ok(Some(args));
+                return Ok(Advance::Launch(args));
             }
             self.run_advance(current, args)?;
         }
@@ -57,10 +76,12 @@ impl DeviceQueue {
             let launch = (!batch.is_empty()).then(|| self.gather(job, batch, stamp));
             self.upload.behind();
             if is_last {
-                return Ok(launch);
+                return Ok(launch.map_or(Advance::Nothing, Advance::Launch));
             }
             self.upload.send(&self.stream)?;
-            self.launch_advance(current, launch)?;
+            if let Some(args) = launch {
+                self.launch_advance(current, args)?;
+            }
             self.wait(current)?; // before the upload is written to again
             rest = after;
         }
@@ -74,7 +95,7 @@ impl DeviceQueue {
             .iter()
             .map(|todo| {
                 let work = store.note(job.memory, todo, begin, stamp, self.precision);
-                begin += todo.records;
+                begin += todo.words();
                 work
             })
             .collect();
@@ -95,6 +116,10 @@ impl DeviceQueue {
             };
             let particles = job.memory.particles(todo.position);
             let at = match particles.rows() {
+                _ if todo.is_short => {
+                    let rows = slots(bits).map(|slot| particles.short_row(slot));
+                    upload.put_each(todo.records, rows)
+                }
                 Some(rows) => upload.put_with(todo.records, |to: &mut [Row]| {
                     let rows = slots(bits).map(|slot| &rows[slot]);
                     to.iter_mut().zip(rows).for_each(|(to, row)| to.copy(row));
@@ -132,11 +157,8 @@ impl DeviceQueue {
     pub(super) fn launch_advance(
         &mut self,
         current: &Current<'_>,
-        launch: Option<AdvanceArgs>,
+        mut args: AdvanceArgs,
     ) -> Result<()> {
-        let Some(mut args) = launch else {
-            return Ok(());
-        };
         (args.from, args.to, args.fetch) = self.upload.fetch();
         self.run_advance(current, args)
     }
@@ -165,7 +187,7 @@ fn split_batch(todo: &[Todo], most: usize, on_host: bool) -> (&[Todo], &[Todo], 
     let mut bytes = bytes_of::<PageWork>(0);
     let mut count = 0;
     for page in todo {
-        let more = size_of::<PageWork>() + bytes_of::<[f64; RECORD]>(page.records) + prediction;
+        let more = size_of::<PageWork>() + bytes_of::<f64>(page.words()) + prediction;
         if count > 0 && (bytes + more > BATCH || count == most) {
             break;
         }

@@ -10,7 +10,7 @@ use crate::gpu::layout::{Pod, Pointer};
 use crate::gpu::plan::block::Sent;
 use crate::gpu::plan::joins::JoinSchedule;
 
-/// Most schedules that are kept.
+/// Most buffers that are kept.
 const MOST: usize = 64;
 
 /// Alignment of every array, bytes.
@@ -21,8 +21,10 @@ const ALIGNMENT: usize = 16;
 pub struct Resident {
     /// For which run of pages, and for which places of these pages.
     of: Option<(RunKey, u64)>,
-    /// By the number of parts.
-    schedules: HashMap<usize, (DeviceBuffer, Sent)>,
+    /// The schedules of these pages, by the number of parts.
+    schedules: HashMap<usize, Sent>,
+    /// Where they lie, by the number of parts. The next run of pages uses the memory again.
+    buffers: HashMap<usize, DeviceBuffer>,
     /// A schedule on its way.
     staging: PinnedBuffer,
 }
@@ -42,12 +44,15 @@ impl Resident {
         (parts, tree): (usize, &JoinSchedule),
     ) -> Result<Sent> {
         let of = Some((job.run_key(), store.generation()));
-        if self.of != of || self.schedules.len() >= MOST {
-            self.forget(current);
+        if self.of != of {
+            self.schedules.clear();
             self.of = of;
         }
-        if let Some((_, sent)) = self.schedules.get(&parts) {
+        if let Some(sent) = self.schedules.get(&parts) {
             return Ok(*sent);
+        }
+        if self.buffers.len() >= MOST && !self.buffers.contains_key(&parts) {
+            self.forget(current);
         }
         let order: Vec<u32> = (job.run[..job.pages].iter().map(|&p| store.place(p))).collect();
         let kept: Vec<u32> = tree.kept.iter().map(|&(_, sum)| sum).collect();
@@ -58,7 +63,7 @@ impl Resident {
             + bytes_of::<u32>(tree.rounds.len())
             + bytes_of::<u32>(kept.len());
         self.staging.reserve(current, bytes)?;
-        let mut buffer = DeviceBuffer::default();
+        let buffer = self.buffers.entry(parts).or_default();
         buffer.reserve(current, bytes)?;
         let mut used = 0;
         let (to, base) = (self.staging.start(), buffer.address());
@@ -72,14 +77,15 @@ impl Resident {
             kept: put(to, base, &mut used, &kept),
         };
         assert!(used <= bytes, "the room was counted before");
-        self.schedules.insert(parts, (buffer, sent));
+        self.schedules.insert(parts, sent);
         // SAFETY: both buffers have this room. The staging is written to again only when nothing is under way.
         unsafe { stream.upload(base, to, used)? };
         Ok(sent)
     }
 
     fn forget(&mut self, current: &Current<'_>) {
-        for (_, (mut buffer, _)) in self.schedules.drain() {
+        self.schedules.clear();
+        for (_, mut buffer) in self.buffers.drain() {
             buffer.free(current);
         }
     }

@@ -8,7 +8,10 @@ use crate::gpu::cuda::device::scaling::slots;
 use crate::gpu::cuda::device::standing::Standing;
 use crate::gpu::cuda::driver::memory::DeviceBuffer;
 use crate::gpu::cuda::driver::{Current, Result, Stream};
-use crate::gpu::layout::{HAS_BOTH_SIGNS, HAS_SNAP, PageInfo, PageWork, Pointer, RECORD, Sources};
+use crate::gpu::layout::{
+    FEW, HAS_BOTH_SIGNS, HAS_SNAP, PageInfo, PageWork, Pointer, RECORD, SHORT_RECORD, Sources,
+    WORK_FRESH, WORK_SHORT,
+};
 use crate::process::settings::Precision;
 use crate::sources::jmemory::{Header, JMemory, PAGE};
 
@@ -25,6 +28,8 @@ struct Resident {
     info: PageInfo,
     /// To what, in which epoch.
     predicted: (u64, Stamp),
+    /// Whether nothing but masses, positions and labels was ever sent: all other columns are zero.
+    is_short: bool,
 }
 
 /// A page to bring up to date.
@@ -37,6 +42,20 @@ pub struct Todo {
     pub fresh: bool,
     /// Number of particles to send.
     pub records: usize,
+    /// Whether their records are short, as the page is at rest.
+    pub is_short: bool,
+}
+
+impl Todo {
+    /// 64-bit words of a record.
+    pub fn width(&self) -> usize {
+        if self.is_short { SHORT_RECORD } else { RECORD }
+    }
+
+    /// 64-bit words of all records. The next page's begin where any array may begin.
+    pub fn words(&self) -> usize {
+        (self.records * self.width()).next_multiple_of(2)
+    }
 }
 
 /// What a block's prediction has to do.
@@ -45,10 +64,21 @@ pub struct Prediction {
     pub standing: Option<(Pointer, usize)>,
     /// The pages to bring up to date, one by one.
     pub todo: Vec<Todo>,
+    /// Whether these are no more than the pages that have changed.
+    pub only_changed: bool,
 }
 
-/// If some pages have changed, the list on the device is used only from this many pages on. The changed pages then need
-/// a kernel of their own, which costs 4 microseconds on an H100. With fewer pages the host lists all of them in less
+/// How the pages of a block may be predicted.
+#[derive(Clone, Copy)]
+pub struct Ways {
+    /// By the list that stays on the device.
+    pub standing: bool,
+    /// In the kernel that computes the forces, with the changed particles in its arguments.
+    pub step: bool,
+}
+
+/// If some pages have changed, and the kernel that computes the forces does not predict them, the list on the device is
+/// used only from this many pages on. The changed pages then need a kernel of their own, which costs 4 microseconds on an H100. With fewer pages the host lists all of them in less
 /// time.
 const STANDING: usize = 256;
 
@@ -77,9 +107,8 @@ pub struct Store {
 impl Store {
     /// Makes room for the job's run of pages, drops all others, and returns the pages to bring up to date. These are
     /// the pages that have changed, and the pages with addresses below `nj` that are not yet predicted to `stamp`. If
-    /// the run and the stamp are those of the last call, only changed pages are looked at. If only the time differs and
-    /// `may_stand` is set, the list that stays on the device is used where possible, and again only changed pages are
-    /// looked at.
+    /// the run and the stamp are those of the last call, only changed pages are looked at. If only the time differs, the
+    /// list that stays on the device is used where possible, and again only changed pages are looked at.
     ///
     /// # Errors
     ///
@@ -90,7 +119,7 @@ impl Store {
         job: &DeviceJob<'_>,
         stamp: Stamp,
         precision: Precision,
-        may_stand: bool,
+        ways: Ways,
     ) -> Result<Prediction> {
         let now = Some((job.run_key(), stamp));
         let before = self.up_to_date;
@@ -99,18 +128,27 @@ impl Store {
             return Ok(Prediction {
                 standing: None,
                 todo,
+                only_changed: true,
             });
         }
         let only_time = before.is_some_and(|(run, [_, length, velocity])| {
             run == job.run_key() && [length, velocity] == stamp[1..]
         });
-        if only_time && may_stand && (job.memory.changed().is_empty() || job.pages >= STANDING) {
+        let fits = || {
+            let most = if ways.step { FEW } else { 0 };
+            has_changes_up_to(job.memory, most) || job.pages >= STANDING
+        };
+        if only_time && ways.standing && fits() {
             let standing = self.standing((current, stream), job)?;
             if standing.is_some() {
                 self.up_to_date = now;
                 self.epoch += 1;
                 let todo = self.changed(job.memory);
-                return Ok(Prediction { standing, todo });
+                return Ok(Prediction {
+                    standing,
+                    todo,
+                    only_changed: true,
+                });
             }
         }
         let todo = self.look_through(current, job, stamp, precision)?;
@@ -118,6 +156,7 @@ impl Store {
         Ok(Prediction {
             standing: None,
             todo,
+            only_changed: false,
         })
     }
 
@@ -130,6 +169,7 @@ impl Store {
             place: self.place(position),
             fresh: false,
             records: slots(memory.header(position).changed()).count(),
+            is_short: self.takes_short(self.place(position), memory.header(position)),
         });
         todo.collect()
     }
@@ -145,7 +185,19 @@ impl Store {
         }
     }
 
-    /// The same, with a look at every page.
+    /// Whether the changed particles of a page that is here may be sent in short.
+    fn takes_short(&self, place: u32, page: &Header) -> bool {
+        let resident = self.residents[place as usize].as_ref();
+        page.is_at_rest() && resident.is_some_and(|resident| resident.is_short)
+    }
+
+    /// What the device knows of a page that is here.
+    pub fn info(&self, todo: &Todo) -> Option<PageInfo> {
+        let resident = self.residents[todo.place as usize].as_ref();
+        resident.map(|resident| resident.info)
+    }
+
+    /// The same as [`Store::changed`], with a look at every page.
     fn look_through(
         &mut self,
         current: &Current<'_>,
@@ -188,13 +240,17 @@ impl Store {
                 place,
                 fresh,
                 records,
+                is_short: match fresh {
+                    true => page.is_at_rest(),
+                    false => self.takes_short(place, page),
+                },
             });
         }
         Ok(todo)
     }
 
     /// Notes that a page will be up to date, and returns what the kernel `advance` has to do for that. The page's
-    /// records begin at number `begin`.
+    /// records begin at word `begin`.
     pub fn note(
         &mut self,
         memory: &JMemory,
@@ -205,12 +261,14 @@ impl Store {
     ) -> PageWork {
         let page = memory.header(todo.position);
         let slot = &mut self.residents[todo.place as usize];
+        let fresh = if todo.fresh { WORK_FRESH } else { 0 };
+        let short = if todo.is_short { WORK_SHORT } else { 0 };
         let work = |info: PageInfo| PageWork {
             info,
             place: todo.place,
             begin: begin as u32,
-            end: (begin + todo.records) as u32,
-            fresh: u32::from(todo.fresh),
+            records: todo.records as u32,
+            flags: fresh | short,
         };
         if let Some(r) = slot
             && r.version == page.version()
@@ -265,6 +323,7 @@ impl Store {
             index_version: particles.index_version,
             info,
             predicted: (self.epoch, own_stamp(page, stamp)),
+            is_short: todo.is_short,
         });
         work(info)
     }
@@ -370,6 +429,13 @@ impl Store {
         self.generation += 1;
         place
     }
+}
+
+/// Whether no more than `most` particles have changed.
+fn has_changes_up_to(memory: &JMemory, most: usize) -> bool {
+    let pages = memory.changed();
+    let changed = |&p: &u32| slots(memory.header(p as usize).changed()).count();
+    pages.len() <= most && pages.iter().map(changed).sum::<usize>() <= most
 }
 
 /// The stamp of a page's prediction. It has no time if none of the page's particles moves.

@@ -68,6 +68,11 @@ impl Upload {
         self.fetched = self.fetched.map(|_| self.used);
     }
 
+    /// The start of the buffer on the device.
+    pub fn address(&self) -> Pointer {
+        self.device.address()
+    }
+
     /// What `advance` has to copy; nothing if the upload is sent as a copy.
     pub fn fetch(&self) -> Fetch {
         match (self.fetched, self.pinned.mapped()) {

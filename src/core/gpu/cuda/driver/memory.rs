@@ -115,13 +115,18 @@ impl<T: Pod + Default> Tally<T> {
         }
     }
 
+    /// Whether kernels add to memory of the host.
+    pub fn is_on_host(&self) -> bool {
+        self.host.mapped().is_some()
+    }
+
     /// Queues the copy to the host, if one is needed, so that [`Tally::read`] is up to date after the next wait.
     ///
     /// # Errors
     ///
     /// Those of the driver.
     pub fn fetch(&self, stream: &Stream) -> Result<()> {
-        if self.host.mapped().is_some() {
+        if self.is_on_host() {
             return Ok(());
         }
         let to = self.host.start();

@@ -1,5 +1,6 @@
 //! A queue of work on a device, points in it, and how the host waits for both.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,10 @@ use crate::process;
 /// How long a wait polls without pause. Later it sleeps between two polls: for 1/256 of the time waited so far, and
 /// at most for this.
 const SPIN: Duration = Duration::from_millis(10);
+
+/// Where the host can see in its own memory that work is done: looks at it for each question to the driver. A look and
+/// the pause after it take some 50 nanoseconds.
+const LOOKS: u32 = 32;
 
 /// Seconds beyond ten times its planned time after which a line on stderr reports a wait.
 const SLOW: Duration = Duration::from_secs(5);
@@ -54,18 +59,19 @@ fn tell_slow(device: &Device, waited: Duration, limits: WaitLimits) {
 /// wait would, but sleeps between the polls of a long wait.
 fn poll(
     name: &'static str,
-    query: impl Fn() -> c_int,
+    query: impl Fn(Duration) -> c_int,
     current: &Current<'_>,
     limits: WaitLimits,
 ) -> Result<()> {
     let begin = Instant::now();
+    let mut waited = Duration::ZERO;
     let mut is_told = false;
     loop {
-        let code = query();
+        let code = query(waited);
         if code != NOT_READY {
             return result_of(name, code);
         }
-        let waited = begin.elapsed();
+        waited = begin.elapsed();
         if limits.timeout.is_some_and(|t| waited > limits.limit(t)) {
             let log = format!("no answer for {:.1} s", waited.as_secs_f64());
             return Err(Failure::new(name, code).with_log(log));
@@ -117,14 +123,17 @@ impl Event {
     /// Part of the work failed, or it is not done within the timeout.
     pub fn wait(&self, current: &Current<'_>, limits: WaitLimits) -> Result<()> {
         // SAFETY: the event lives.
-        let query = || unsafe { (driver().cuEventQuery)(self.0) };
+        let query = |_| unsafe { (driver().cuEventQuery)(self.0) };
         poll("cuEventQuery", query, current, limits)
     }
 
-    /// Gives the event back.
+    /// Gives the event back. A second call does nothing.
     pub fn free(&mut self, _: &Current<'_>) {
-        // SAFETY: the event exists and is not used again. Nothing can be done if a lost device refuses.
-        unsafe { (driver().cuEventDestroy_v2)(self.0) };
+        let event = std::mem::replace(&mut self.0, std::ptr::null_mut());
+        if !event.is_null() {
+            // SAFETY: the event exists, and nobody has its address any more. Nothing can be done if a lost device refuses.
+            unsafe { (driver().cuEventDestroy_v2)(event) };
+        }
     }
 }
 
@@ -151,8 +160,33 @@ impl Stream {
     ///
     /// Part of the work failed, or it is not done within the timeout.
     pub fn wait(&self, current: &Current<'_>, limits: WaitLimits) -> Result<()> {
-        // SAFETY: the stream lives.
-        let query = || unsafe { (driver().cuStreamQuery)(self.0) };
+        self.wait_or(current, limits, || false)
+    }
+
+    /// Waits until everything queued is done, or until `is_done` says that it is. A look at memory takes less time than a
+    /// question to the driver, so the driver is asked only now and then: it tells of failures.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Stream::wait`].
+    pub fn wait_or(
+        &self,
+        current: &Current<'_>,
+        limits: WaitLimits,
+        is_done: impl Fn() -> bool,
+    ) -> Result<()> {
+        let looks = Cell::new(0);
+        let query = |waited| {
+            if is_done() {
+                return 0;
+            }
+            let look = looks.replace((looks.get() + 1) % LOOKS);
+            match look == 0 || waited >= SPIN {
+                // SAFETY: the stream lives.
+                true => unsafe { (driver().cuStreamQuery)(self.0) },
+                false => NOT_READY,
+            }
+        };
         poll("cuStreamQuery", query, current, limits)
     }
 
@@ -258,9 +292,12 @@ impl Stream {
         result_of("cuMemsetD8Async", code)
     }
 
-    /// Gives the queue back.
+    /// Gives the queue back. A second call does nothing.
     pub fn free(&mut self, _: &Current<'_>) {
-        // SAFETY: the stream exists and is not used again. Nothing can be done if a lost device refuses.
-        unsafe { (driver().cuStreamDestroy_v2)(self.0) };
+        let stream = std::mem::replace(&mut self.0, std::ptr::null_mut());
+        if !stream.is_null() {
+            // SAFETY: the stream exists, and nobody has its address any more. Nothing can be done if a lost device refuses.
+            unsafe { (driver().cuStreamDestroy_v2)(stream) };
+        }
     }
 }
