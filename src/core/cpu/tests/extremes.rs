@@ -24,7 +24,11 @@ fn memory_of(scene: &Scene) -> (JMemory, ForceRequest) {
 fn assert_promised(scene: &Scene, what: &str) {
     let (memory, block) = memory_of(scene);
     // Leaves without masses are left out where nobody asks for nearest neighbours.
-    let asked = |nearest| backends(Precision::Mixed, 1).into_iter().zip(std::iter::repeat(nearest));
+    let asked = |nearest| {
+        backends(Precision::Mixed, 1)
+            .into_iter()
+            .zip(std::iter::repeat(nearest))
+    };
     for ((name, mut backend), nearest) in asked(true).chain(asked(false)) {
         let mut found = Results::default();
         let finished = backend.finish(&memory, &block, nearest, &mut found);
