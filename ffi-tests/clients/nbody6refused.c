@@ -1,5 +1,5 @@
-/* What NBODY6's calls leave behind where they are refused, since their callers are subroutines: forces and potentials are NaN and
- * lists -1, so that nothing goes on with old numbers. Ends with "0 wrong". */
+/* What NBODY6's calls leave behind where they are refused, since their callers are subroutines: forces and potentials are NaN, so that
+ * nothing goes on with old numbers, and lists have two stars, so that nobody asks for longer or shorter ones. Ends with "0 wrong". */
 #include <math.h>
 #include <stdio.h>
 
@@ -35,7 +35,7 @@ static void regular(int flag, int there, const char *what)
     }
     gpunb_regf_(&ni, h2, dtr, x, v, acc, jrk, pot, &row, &longest, list, &flag);
     for (i = 0; i < 2; i++) {
-        expect(there ? list[i * ROW] == 1 : list[i * ROW] == -1, what);
+        expect(there ? list[i * ROW] == 1 : list[i * ROW] == 2 && list[i * ROW + 1] == 0 && list[i * ROW + 2] == 1, what);
         expect(is_number(pot[i]) == there && pot[i] != UNTOUCHED, what);
         for (k = 0; k < 3; k++) {
             expect(is_number(acc[i][k]) == there && acc[i][k] != UNTOUCHED, what);

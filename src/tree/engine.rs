@@ -173,18 +173,26 @@ impl Engine {
         }
     }
 
-    /// Whether GPUs compute.
-    fn on_gpu(&mut self) -> bool {
+    /// Whether GPUs compute: there is one, and no cluster has lost it or could not use it.
+    fn on_gpu(&mut self) -> Result<bool> {
         let settings = &self.settings;
-        *self.on_gpu.get_or_insert_with(|| Rule::of(settings).on_gpu)
+        if !*self.on_gpu.get_or_insert_with(|| Rule::of(settings).on_gpu) {
+            return Ok(false);
+        }
+        self.lanes(1)?;
+        Ok(self.clusters().all(Cluster::on_gpu))
     }
 
     /// Targets of a group at most.
-    pub fn group(&mut self) -> usize {
-        match self.on_gpu() {
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn group(&mut self) -> Result<usize> {
+        Ok(match self.on_gpu()? {
             true => GROUP_ON_GPU,
             false => GROUP,
-        }
+        })
     }
 
     /// The first cluster.
@@ -230,7 +238,7 @@ impl Engine {
     ///
     /// There is no memory; the threads are lost in a fork.
     pub fn sum(&mut self, request: &Request<'_>, sums: &mut [Sums]) -> Result<()> {
-        match self.on_gpu() {
+        match self.on_gpu()? {
             true => self.sum_on_gpu(request, sums),
             false => self.sum_on_cpu(request, sums),
         }

@@ -178,7 +178,7 @@ impl TreeGravity {
         // SAFETY: passed on.
         let mut targets = unsafe { self.grown.targets(call)? };
         targets::sort(&mut targets);
-        let groups = targets::groups(&targets, self.engine.group(), |targets, limit| {
+        let groups = targets::groups(&targets, self.engine.group()?, |targets, limit| {
             self.grown.is_crowded(targets, limit)
         })?;
         let mut sums = allocation::collect(targets.iter().map(|_| Sums::default()), PURPOSE)?;

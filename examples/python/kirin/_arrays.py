@@ -82,7 +82,9 @@ def number(value, name):
 
 def squares(array, name, n):
     """The squares of lengths, as numbers: one of each, or None and one of all."""
-    if isinstance(array, (float, int)) or getattr(array, "ndim", None) == 0:
+    if getattr(array, "ndim", None) == 0:
+        array = float(_converted(array, name, DOUBLE))
+    if isinstance(array, (float, int)):
         length = number(array, name)
         if length < 0.0:
             raise ValueError(f"{name} is negative")

@@ -123,6 +123,12 @@ impl Cluster {
         }
     }
 
+    /// Whether a GPU computes; makes the backend if there is none yet.
+    pub fn on_gpu(&mut self) -> bool {
+        self.arithmetic.any(&self.settings);
+        self.arithmetic.on_gpu()
+    }
+
     /// Name of the backend.
     pub fn backend_name(&mut self) -> String {
         self.arithmetic.any(&self.settings).name()

@@ -62,9 +62,10 @@ impl Default for Places {
     }
 }
 
+/// Whether a particle without softening is in the slot, at the position. (Absent ones are nowhere, though their memory names the origin.)
 #[inline(always)]
 fn is_at(page: &Page, slot: usize, x: &[f64; 3]) -> bool {
-    page.x(slot) == *x && page.eps2().is_none_or(|eps2| eps2[slot] == 0.0)
+    page.x(slot) == *x && page.holds(slot) && page.eps2().is_none_or(|eps2| eps2[slot] == 0.0)
 }
 
 impl Places {

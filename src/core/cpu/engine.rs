@@ -203,6 +203,9 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         );
         let unsoftened = !has_labels && block.particles.iter().any(|i| i.eps2 == 0.0);
         let tabled = unsoftened && self.sought.pay(memory.written(), ni, self.pages.len());
+        let several = whole && division.threads() > 1;
+        let prepares_first =
+            division.predicts_first() || several && tabled && self.lacks_tables(memory);
         let shared = BlockContext::<S, SPLIT> {
             s: self.s,
             root: self.root,
@@ -216,13 +219,13 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             nearest,
             unsoftened,
             tabled,
-            transient: self.scarce || (new_time && ni <= TRANSIENT && !division.predicts_first()),
+            transient: self.scarce || (new_time && ni <= TRANSIENT && !prepares_first),
             process: process::known_generation(),
             measured,
         };
         let pool = Pool::get()?;
         let outcome = Lock::new(Ok(()));
-        if division.predicts_first() && !self.scarce {
+        if prepares_first && !self.scarce {
             let begin = now();
             pool.run(
                 self.pages.len(),
@@ -238,7 +241,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             )?;
             self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
         }
-        let ready = match whole && division.threads() > 1 && !self.scarce {
+        let ready = match several && !self.scarce {
             true => shared.prepare_all()?,
             false => Vec::new(),
         };
@@ -299,6 +302,17 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         allocation::reserve(&mut self.pages, count, PURPOSE)?;
         self.pages.extend(memory.positions(nj));
         Ok(())
+    }
+
+    /// Whether some page of the block has no table of where its particles are.
+    fn lacks_tables(&mut self, memory: &JMemory) -> bool {
+        self.pages.iter().any(|&position| {
+            let prepared = self.prepared[position].get_mut();
+            let places = &prepared.unwrap_or_else(PoisonError::into_inner).places;
+            !places
+                .as_ref()
+                .is_some_and(|p| p.are_fresh(memory.page(position)))
+        })
     }
 
     /// The number of the block's pages that are not predicted to `ti` yet.

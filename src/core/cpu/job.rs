@@ -21,7 +21,7 @@ pub struct Job<'a> {
 /// Shares of a job at most. If there are more threads, several begin with the same share.
 const SHARES: usize = 16;
 
-/// A run of tasks. Each has cache lines of its own: most threads never look at another's.
+/// A run of tasks. Each has cache lines of its own, so that a claim takes nothing from threads that are busy with theirs.
 #[derive(Default)]
 #[repr(align(128))]
 struct Share {

@@ -157,7 +157,9 @@ impl Pool {
         slot.spin_time.store(spin_time, Ordering::Relaxed);
         let places = helpers.min(poster.workers);
         slot.post(job, places);
-        if plan.wakes && poster.workers - asleep < places {
+        // Some may have fallen asleep meanwhile. Whoever does so after this has seen the post.
+        let asleep = slot.asleep.load(Ordering::SeqCst);
+        if plan.wakes && poster.workers.saturating_sub(asleep) < places {
             self.wake(places);
         }
         Some(Posted {

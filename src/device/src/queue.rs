@@ -132,7 +132,7 @@ impl Gpu {
         self.0.planned.set(planned);
     }
 
-    /// Queues a kernel: so many thread blocks of so many threads.
+    /// Queues a kernel: so many thread blocks of so many threads, of which no device takes more than 1024. No blocks are no work.
     ///
     /// # Safety
     ///
@@ -140,7 +140,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// The kernel belongs to another `Gpu`; the driver refuses.
+    /// The kernel belongs to another `Gpu`, or there are no threads or too many; the driver refuses.
     pub unsafe fn launch(
         &self,
         kernel: &Kernel,
@@ -150,6 +150,13 @@ impl Gpu {
     ) -> Result<()> {
         if !Rc::ptr_eq(&self.0, &kernel.queue) {
             return Err(Failure::new("a kernel of another queue"));
+        }
+        // The driver's refusal would bar the device.
+        if !(1..=1024).contains(&threads) {
+            return Err(Failure::new(format!("a thread block of {threads} threads")));
+        }
+        if blocks == 0 {
+            return Ok(());
         }
         let size = |n: usize| u32::try_from(n).map_err(|e| Failure::new(format!("{n}: {e}")));
         let (grid, block) = ((size(blocks)?, 1), (size(threads)?, 1));

@@ -92,7 +92,8 @@ pub struct Rows {
     pub nbmax: c_int,
 }
 
-/// If it is refused, forces and potentials are NaN, and the lists -1: the client calls a subroutine, and would go on with old numbers.
+/// If it is refused, forces and potentials are NaN, since the client calls a subroutine and would go on with old numbers. Each list
+/// then has the first two stars: where a list overflows or is shorter, clients ask again, for ever.
 ///
 /// # Safety
 ///
@@ -115,9 +116,9 @@ pub unsafe fn gpunb_regf(
 ///
 /// The arrays are null or have `ni` entries or rows.
 unsafe fn refuse(ni: c_int, forces: &Forces, rows: &Rows) {
-    let (Ok(ni), lmax) = (usize::try_from(ni), usize::try_from(rows.lmax)) else {
-        return;
-    };
+    let ni = usize::try_from(ni).unwrap_or(0);
+    let lmax = usize::try_from(rows.lmax).unwrap_or(0);
+    let stars = rows.nbmax.min(rows.lmax.saturating_sub(1)).clamp(0, 2);
     for i in 0..ni {
         // SAFETY: i < ni, the length of the arrays that are not null.
         unsafe {
@@ -129,8 +130,10 @@ unsafe fn refuse(ni: c_int, forces: &Forces, rows: &Rows) {
             if !forces.pot.is_null() {
                 forces.pot.add(i).write_unaligned(f64::NAN);
             }
-            if let (false, Ok(lmax @ 1..)) = (rows.list.is_null(), lmax) {
-                rows.list.add(i * lmax).write_unaligned(-1);
+            if !rows.list.is_null() && lmax > 0 {
+                let row = rows.list.add(i * lmax);
+                row.write_unaligned(stars);
+                (0..stars).for_each(|star| row.add(1 + star as usize).write_unaligned(star));
             }
         }
     }

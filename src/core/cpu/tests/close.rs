@@ -138,3 +138,51 @@ fn who_is_where_a_source_at_rest_is_costs_no_second_look() {
         }
     }
 }
+
+/// A slot that was never written lies at the origin, as far as its memory goes. An i-particle there meets nobody, with a table
+/// and without: its bits do not depend on what was asked before.
+#[test]
+fn who_is_at_the_origin_does_not_meet_slots_that_hold_nothing() {
+    let mut numbers = Random::new(5);
+    let mut memory = JMemory::of(SourceKind::AtRest);
+    let mut make = |_| AtRest {
+        mass: 1.0,
+        x: numbers.vector(1.0),
+        eps2: 0.0,
+    };
+    let stars: Vec<_> = (0..300).map(&mut make).collect();
+    memory.fill_with(0, &stars).unwrap();
+    memory.fill_with(400, &[make(0)]).unwrap();
+    let at = |x| IParticle {
+        index: 1,
+        x,
+        ..IParticle::default()
+    };
+    let mut one = ForceRequest {
+        ti: 0.0,
+        nj: 401,
+        particles: vec![at([0.0; 3])],
+    };
+    let many = ForceRequest {
+        particles: stars.iter().map(|star| at(star.x)).collect(),
+        ..one.clone()
+    };
+    for precision in [Precision::Mixed, Precision::Single, Precision::Double] {
+        for (name, mut backend) in backends(precision, 1) {
+            let mut forces = |block: &ForceRequest| {
+                let mut results = Results::default();
+                backend.finish(&memory, block, false, &mut results).unwrap();
+                results.forces
+            };
+            let without = forces(&one);
+            forces(&many);
+            assert_eq!(forces(&one), without, "{name} {precision}");
+            // Among others.
+            one.particles.push(at(stars[0].x));
+            assert_eq!(forces(&one)[0], without[0], "{name} {precision}");
+            one.particles.truncate(1);
+            let [acc, _, pot] = errors(&memory, &one, &without);
+            assert!(acc < 2e-5 && pot < 2e-5, "{name} {precision}");
+        }
+    }
+}

@@ -342,7 +342,7 @@ impl Header {
     }
 
     /// Whether a slot holds a particle.
-    pub(super) fn holds(&self, slot: usize) -> bool {
+    pub fn holds(&self, slot: usize) -> bool {
         self.present[slot / 64] >> (slot % 64) & 1 == 1
     }
 

@@ -1,0 +1,49 @@
+//! Launches that the driver would refuse do not bar the device.
+
+use std::path::Path;
+
+use kirin_device::{Gpu, ptx};
+
+/// Says that this process is the one with the driver that interprets PTX.
+const INSIDE: &str = "LAUNCHES_TEST_INSIDE";
+const TEST: &str = "the_device_is_used_after_a_refusal";
+
+#[test]
+fn the_device_is_used_after_a_refusal() {
+    if std::env::var_os(INSIDE).is_some() {
+        return launch();
+    }
+    let Some(driver) = fake_cuda::driver() else {
+        return;
+    };
+    let program = std::env::current_exe().expect("it has a path");
+    let arguments = ["--exact", TEST].map(|argument| Path::new(argument).as_os_str());
+    let run = fake_cuda::run(driver, &program, &arguments, &[(INSIDE, "1")]);
+    assert!(run.success, "{run:?}");
+    assert_eq!(run.log.count("kernel:scale"), 1);
+}
+
+fn launch() {
+    let gpu = Gpu::open().expect("the driver is there");
+    let module = gpu.module(ptx!("scale")).expect("it is PTX");
+    let kernel = module.kernel("scale").expect("it is there");
+    let mut here = gpu.pinned(3).expect("there is room");
+    here.values_mut()
+        .expect("nothing is queued")
+        .copy_from_slice(&[1.0, 2.0, 3.0]);
+    let there = gpu.zeros(3).expect("there is room");
+    there.upload(&here).expect("it is queued");
+    for (blocks, threads, is_taken) in [
+        (1, 2048, false),
+        (1, 0, false),
+        (0, 64, true),
+        (1, 64, true),
+    ] {
+        // SAFETY: the kernel takes an array of n numbers, a factor and n, and writes to the array alone.
+        let launched = unsafe { gpu.launch(&kernel, blocks, threads, &[&there, &2.0, &3]) };
+        assert_eq!(launched.is_ok(), is_taken, "{blocks}, {threads}");
+    }
+    there.download(&mut here).expect("it is queued");
+    assert_eq!(here.values().expect("it is done"), [2.0, 4.0, 6.0]);
+    Gpu::open().expect("it did not fail before");
+}
