@@ -84,7 +84,7 @@ struct Row {
 ///
 /// Those of a run; a file cannot be written.
 pub fn report<C: Communicator>(world: &C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
-    let grape = Grape::linked_or(options.control.own.library.as_deref())
+    let grape = Grape::linked_or(options.control.own.library())
         .map_err(|e| Error::Refused(e.to_string()))?;
     let engine = match options.control.own.host {
         true => Engine::Host,

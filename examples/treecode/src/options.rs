@@ -1,6 +1,6 @@
 //! The command line, and the settings that result from it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser};
 use kirin_kit::Snapshot;
@@ -90,14 +90,35 @@ pub struct Own {
     #[command(flatten)]
     #[serde(flatten)]
     pub guard: Guard,
-    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
-    #[arg(long, value_name = "PATH", conflicts_with = "host")]
+    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program; a run that goes on keeps it, and
+    /// with `kirin` takes the linked one again
+    #[arg(long, value_name = "PATH", conflicts_with = "host", value_parser = library)]
     #[serde(default, with = "told::path")]
     pub library: Option<PathBuf>,
     /// Sum the forces in the program, in double precision, without a library
     #[arg(long)]
     #[serde(default, with = "told::switch")]
     pub host: bool,
+}
+
+impl Own {
+    /// The file of the library; `None` for the linked kirin.
+    pub fn library(&self) -> Option<&Path> {
+        self.library
+            .as_deref()
+            .filter(|path| *path != Path::new(LINKED))
+    }
+}
+
+/// What `--library` calls the kirin linked into the program.
+const LINKED: &str = "kirin";
+
+/// A library: a path as seen from the root, since a run may go on in another folder, or a name that the system looks for.
+fn library(text: &str) -> Result<PathBuf, String> {
+    match text.contains(std::path::MAIN_SEPARATOR) {
+        true => std::path::absolute(text).map_err(|why| why.to_string()),
+        false => Ok(text.into()),
+    }
 }
 
 impl Kept for Own {}
@@ -200,6 +221,18 @@ mod tests {
             (true, None)
         );
         assert_eq!(own(&limit, &[]), (false, None));
+        let linked = Some(PathBuf::from("kirin"));
+        assert_eq!(
+            own(&with(&["--host"]), &["--library", "kirin"]),
+            (false, linked.clone())
+        );
+        let linked = Own {
+            library: linked,
+            ..Own::default()
+        };
+        assert_eq!(linked.library(), None);
+        let seen = parsed(&["--library", "a/b.so"]).control.own;
+        assert!(seen.library().unwrap().is_absolute());
     }
 
     #[test]

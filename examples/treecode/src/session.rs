@@ -45,7 +45,7 @@ pub fn run<C: Communicator>(
     }
     let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
     options.check_memory().map_err(Error::Refused)?;
-    let grape = Grape::linked_or(options.control.own.library.as_deref())
+    let grape = Grape::linked_or(options.control.own.library())
         .map_err(|e| Error::Refused(e.to_string()))?;
     let (engine, library) = match options.control.own.host {
         true => (Engine::Host, "no library"),

@@ -77,7 +77,7 @@ pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box
     if world.size() > 1 {
         return machines::report(&world, options);
     }
-    let grape = Grape::linked_or(options.control.own.library.as_deref())?;
+    let grape = Grape::linked_or(options.control.own.library())?;
     let engine = || match options.control.own.host {
         true => Engine::Host,
         false => Engine::Library(&grape),
