@@ -2,7 +2,7 @@
 //! plainest form. When a block begins, it copies its time, its i-particles and all sources. So no later call changes
 //! its results.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::direct::{self, Probe, Source};
 use crate::expected::Expected::{self, Anything, Exactly, Near, Refusal};
@@ -59,6 +59,8 @@ pub struct Oracle {
     boards: HashMap<i32, Board>,
     /// The board that an id stands for.
     names: HashMap<i32, i32>,
+    /// The ids that had a board of their own.
+    own: HashSet<i32>,
 }
 
 impl Oracle {
@@ -70,6 +72,7 @@ impl Oracle {
             sorted: 1,
             boards: HashMap::new(),
             names: HashMap::new(),
+            own: HashSet::new(),
         }
     }
 
@@ -84,6 +87,7 @@ impl Oracle {
                 let id = self.id(*id);
                 if self.names.get(&id) != Some(&id) {
                     self.names.insert(id, id);
+                    self.own.insert(id);
                     self.boards.insert(id, Board::default());
                 }
                 vec![Exactly(0.0)]
@@ -193,15 +197,18 @@ impl Oracle {
         self.boards.get_mut(name)
     }
 
-    /// The board an id stands for: its own, the sole open one, or a new one.
+    /// The board an id stands for: its own, the sole open one if it never had its own, or a new one.
     fn board(&mut self, id: i32) -> &mut Board {
         let id = self.id(id);
         let board = match self.names.get(&id) {
             Some(&board) => board,
-            None if self.boards.len() == 1 => *self.boards.keys().next().expect("there is one"),
+            None if self.boards.len() == 1 && !self.own.contains(&id) => {
+                *self.boards.keys().next().expect("there is one")
+            }
             None => id,
         };
         self.names.insert(id, board);
+        self.own.insert(board);
         self.boards.entry(board).or_default()
     }
 
@@ -233,6 +240,7 @@ impl Oracle {
             None => {
                 if let Some(board) = self.known(r.id) {
                     board.refused = true;
+                    board.block.owed = false;
                 }
                 Refusal
             }

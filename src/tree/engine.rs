@@ -16,7 +16,7 @@ use kirin_core::cpu::Pool;
 use kirin_core::error::{Error, Result};
 use kirin_core::process::allocation;
 use kirin_core::process::lock::Lock;
-use kirin_core::process::settings::{PrecisionChoice, Settings};
+use kirin_core::process::settings::{BackendChoice, PrecisionChoice, Settings};
 use kirin_core::sources::jmemory::{Given, SourceKind};
 use kirin_core::sources::particle::IParticle;
 use kirin_core::sources::strided::Strided;
@@ -180,7 +180,13 @@ impl Engine {
             return Ok(false);
         }
         self.lanes(1)?;
-        Ok(self.clusters().all(Cluster::on_gpu))
+        if !self.clusters().all(Cluster::on_gpu) {
+            // Further clusters would open GPUs again.
+            self.lanes.clear();
+            self.settings.backend = BackendChoice::Cpu;
+            self.on_gpu = Some(false);
+        }
+        Ok(self.on_gpu == Some(true))
     }
 
     /// Targets of a group at most.

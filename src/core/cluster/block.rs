@@ -143,12 +143,11 @@ impl Cluster {
         self.outcome = Ok(());
     }
 
-    /// Notes why a `firsthalf` was refused. The next `lasthalf` returns the same error, as neighbour lists do, and the one after it
-    /// computes its own block. Otherwise a client that ignores the status of `firsthalf` would get what is of the block before.
+    /// Notes why a `firsthalf` was refused. The next `lasthalf` returns the same error, and the one after it computes its own
+    /// block. Otherwise a client that ignores the status of `firsthalf` would get the results of the block before.
     pub fn note_refusal(&mut self, error: Error) {
-        self.drop_block();
-        self.lists = Some(Err(error.clone()));
         self.refused = Some(error);
+        self.owed = false;
     }
 
     /// Why the last `firsthalf` was refused; tells it once.

@@ -125,8 +125,7 @@ impl Cluster {
 
     /// Whether a GPU computes; makes the backend if there is none yet.
     pub fn on_gpu(&mut self) -> bool {
-        self.arithmetic.any(&self.settings);
-        self.arithmetic.on_gpu()
+        self.arithmetic.any(&self.settings).on_gpu()
     }
 
     /// Name of the backend.

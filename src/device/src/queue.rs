@@ -158,7 +158,11 @@ impl Gpu {
         if blocks == 0 {
             return Ok(());
         }
-        let size = |n: usize| u32::try_from(n).map_err(|e| Failure::new(format!("{n}: {e}")));
+        let size = |n: usize| {
+            i32::try_from(n)
+                .map(i32::cast_unsigned)
+                .map_err(|e| Failure::new(format!("{n}: {e}")))
+        };
         let (grid, block) = ((size(blocks)?, 1), (size(threads)?, 1));
         let mut addresses: Vec<*mut c_void> = arguments.iter().map(|a| a.address()).collect();
         self.0.queue(|stream| {
