@@ -50,7 +50,15 @@ fn steps<'a>(stars: &'a str, output: &'a str, galaxy: &[&'a str]) -> Vec<&'a str
     ];
     [
         &steps[..],
-        &["--eps", "0.1", "--energy-limit", "none", "--orbit", "rest"],
+        &[
+            "--eps",
+            "0.1",
+            "--energy-limit",
+            "none",
+            "--orbit",
+            "rest",
+            "--force",
+        ],
         galaxy,
     ]
     .concat()

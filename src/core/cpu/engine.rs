@@ -45,6 +45,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     prepared: Vec<RwLock<PreparedPage<S::T>>>,
     /// One for each thread; one for each task if their sums are joined.
     workspaces: Vec<Lock<Workspace<S::T>>>,
+    /// Memory for the locks of a block's pages, empty between blocks.
+    locks: Vec<[usize; 2]>,
     /// Positions of the block's pages, in address order.
     pages: Vec<usize>,
     /// Memory kept for [`lists::lists`].
@@ -83,6 +85,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             reduced: reduced.then(|| s.vectorize(MeanReducedRoot(s))),
             prepared: Vec::new(),
             workspaces: Vec::new(),
+            locks: Vec::new(),
             pages: Vec::new(),
             positions: Vec::new(),
             last_ti: None,
@@ -242,7 +245,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             self.phases.prediction = begin.map(|b| b.elapsed()).unwrap_or_default();
         }
         let ready = match several && !self.scarce {
-            true => shared.prepare_all()?,
+            true => shared.prepare_all(std::mem::take(&mut self.locks))?,
             false => Vec::new(),
         };
         let shared = BlockContext {
@@ -286,6 +289,9 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         }
         if !whole {
             join(&shared, spaces, results)?;
+        }
+        if several {
+            self.locks = tasks::emptied(ready);
         }
         self.phases.joining = begin.map(|b| b.elapsed()).unwrap_or_default();
         Ok(())

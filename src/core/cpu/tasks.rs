@@ -232,6 +232,13 @@ impl<S: Simd, const SPLIT: bool> Work for Closest<'_, S, SPLIT> {
     }
 }
 
+/// Drops what an array has, and keeps its memory for elements of another type. (The standard library collects in place where both types have
+/// one layout, and else allocates.)
+pub fn emptied<A, B>(mut array: Vec<A>) -> Vec<B> {
+    array.clear();
+    array.into_iter().filter_map(|_| None).collect()
+}
+
 impl<'a, S: Simd, const SPLIT: bool> BlockContext<'a, S, SPLIT> {
     /// The block's page number `at` with its masses and labels up to date; its tile too, unless that is used only once.
     #[inline(always)]
@@ -242,9 +249,12 @@ impl<'a, S: Simd, const SPLIT: bool> BlockContext<'a, S, SPLIT> {
         }
     }
 
-    /// All pages of the block, prepared.
-    pub fn prepare_all(&self) -> Result<Vec<RwLockReadGuard<'a, PreparedPage<S::T>>>> {
-        let mut ready = Vec::new();
+    /// All pages of the block, prepared. `memory` is empty.
+    pub fn prepare_all(
+        &self,
+        memory: Vec<[usize; 2]>,
+    ) -> Result<Vec<RwLockReadGuard<'a, PreparedPage<S::T>>>> {
+        let mut ready = emptied(memory);
         allocation::reserve(&mut ready, self.pages.len(), PURPOSE)?;
         for at in 0..self.pages.len() {
             ready.push(self.prepare(at)?);
