@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use ffi_tests::compiler::{Link, compile};
 use ffi_tests::fake_cuda::{self, Sanitizer, driver_from_source};
 use ffi_tests::generate::repository;
 use ffi_tests::report::{self, Tolerance};
@@ -63,6 +64,7 @@ fn every_kernel_is_launched_and_agrees_with_its_source() {
         }
     }
     launched.extend(regular_kernels(driver, source));
+    launched.extend(kernels_of_small_blocks(driver, source));
     let all = kernels();
     for kernel in &all {
         let mark = if launched.contains(kernel) {
@@ -74,6 +76,29 @@ fn every_kernel_is_launched_and_agrees_with_its_source() {
     }
     println!("{} of {} kernels", launched.len(), all.len());
     assert_eq!(launched, all, "a kernel that no test launches");
+}
+
+/// The same for blocks that take one launch.
+fn kernels_of_small_blocks(driver: &Path, source: &Path) -> BTreeSet<String> {
+    let Some(client) = compile("few.c", Link::Shared) else {
+        return BTreeSet::new();
+    };
+    let mut launched = BTreeSet::new();
+    for precision in PRECISIONS {
+        let settings = [("KIRIN_PRECISION", precision)];
+        let run = |driver| fake_cuda::run(driver, &client, &["60".as_ref()], &settings);
+        let (found, other) = (run(driver), run(source));
+        for run in [&found, &other] {
+            assert!(run.success && run.err.is_empty(), "{settings:?}\n{run:?}");
+            assert_eq!(run.log.complaints, [""; 0], "{settings:?}");
+        }
+        assert!(
+            found.out == other.out,
+            "{precision}: other digits from PTX than from C++"
+        );
+        launched.extend(found.log.kernels());
+    }
+    launched
 }
 
 /// The same for NBODY6's regular force: few targets, and as many as make plans of four a thread.
