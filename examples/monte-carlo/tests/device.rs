@@ -2,7 +2,6 @@
 
 mod common;
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use common::PROGRAM;
@@ -11,14 +10,7 @@ use kirin_testing::Folder;
 
 /// A run with the fake driver; nothing where there is no compiler for it.
 fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Run> {
-    let arguments: Vec<&OsStr> = arguments.iter().map(AsRef::as_ref).collect();
-    let driver = fake_cuda::driver()?;
-    Some(fake_cuda::run(
-        driver,
-        Path::new(PROGRAM.path),
-        &arguments,
-        settings,
-    ))
+    fake_cuda::run_program(Path::new(PROGRAM.path), arguments, settings)
 }
 
 /// A run with these options on the processor, and one on a GPU with these settings, which write the same files; the latter.

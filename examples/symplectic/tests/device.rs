@@ -3,7 +3,6 @@
 
 mod common;
 
-use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,14 +32,7 @@ fn stars(folder: &Folder) -> String {
 
 /// A run with the fake driver; nothing where there is no compiler for it.
 fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Run> {
-    let arguments: Vec<&OsStr> = arguments.iter().map(AsRef::as_ref).collect();
-    let driver = fake_cuda::driver()?;
-    Some(fake_cuda::run(
-        driver,
-        Path::new(PROGRAM.path),
-        &arguments,
-        settings,
-    ))
+    fake_cuda::run_program(Path::new(PROGRAM.path), arguments, settings)
 }
 
 /// Two steps of `stars` in a galaxy.

@@ -10,14 +10,7 @@ use fake_cuda::Run;
 
 /// A run with the fake driver; nothing where there is no compiler for it.
 fn run(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Run> {
-    let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
-    let driver = fake_cuda::driver()?;
-    Some(fake_cuda::run(
-        driver,
-        Path::new(PROGRAM.path),
-        &arguments,
-        settings,
-    ))
+    fake_cuda::run_program(Path::new(PROGRAM.path), arguments, settings)
 }
 
 /// What a run prints that goes well.

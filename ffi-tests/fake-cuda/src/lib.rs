@@ -323,6 +323,18 @@ pub fn run(driver: &Path, program: &Path, arguments: &[&OsStr], settings: &[(&st
     run
 }
 
+/// [`run`] with the driver of [`driver`]; nothing where there is no compiler for it.
+pub fn run_program(program: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Option<Run> {
+    let arguments: Vec<&OsStr> = arguments.iter().map(AsRef::as_ref).collect();
+    Some(run(driver()?, program, &arguments, settings))
+}
+
+/// Runs one test of the program that calls this, with the driver; nothing where there is no compiler for it.
+pub fn run_test(name: &str, settings: &[(&str, &str)]) -> Option<Run> {
+    let program = std::env::current_exe().expect("it has a path");
+    run_program(&program, &["--exact", name], settings)
+}
+
 /// Runs a client, which must succeed, write nothing on stderr and make no error with the device. Returns what it prints.
 ///
 /// # Panics

@@ -211,12 +211,11 @@ impl Octree {
             let cell = &self.cells[at];
             let centre = cube.centre(self.keys[cell.at as usize], cell.level);
             let half = 0.5 * cube.edge(cell.level);
-            let mut axes = (0..3).map(|k| (centre[k], bounds.least[k], bounds.most[k]));
-            if axes.any(|(c, least, most)| c + half < least || most < c - half) {
+            let (first, last) = (centre.map(|c| c - half), centre.map(|c| c + half));
+            if (0..3).any(|k| last[k] < bounds.least[k] || bounds.most[k] < first[k]) {
                 continue;
             }
-            let mut axes = (0..3).map(|k| (centre[k], bounds.least[k], bounds.most[k]));
-            let inside = axes.all(|(c, least, most)| least <= c - half && c + half <= most);
+            let inside = (0..3).all(|k| bounds.least[k] <= first[k] && last[k] <= bounds.most[k]);
             match inside || cell.children == 0 {
                 true => count += cell.count as usize,
                 false => open.extend(cell.children()),

@@ -1,7 +1,5 @@
 //! What the library's driver frees, it frees once.
 
-use std::path::Path;
-
 use kirin_core::gpu::cuda::driver::{Event, Stream, devices};
 
 /// Says that this process is the one with the driver that interprets PTX.
@@ -12,17 +10,13 @@ fn a_second_free_does_nothing() {
     if std::env::var_os(INSIDE).is_some() {
         return free_twice();
     }
-    let Some(driver) = fake_cuda::driver() else {
-        return;
-    };
-    let program = std::env::current_exe().expect("it has a path");
-    let this: [&Path; 2] = ["--exact", "a_second_free_does_nothing"].map(Path::new);
-    let arguments = this.map(Path::as_os_str);
     // Nothing was freed before this call fails, or it was freed and the driver reports an error of the device's work.
     for failing in ["", "cuStreamDestroy_v2:700", "cuEventDestroy_v2:700"] {
         let settings = [(INSIDE, "1"), ("FAKE_CUDA_FAIL", failing)];
         let settings = &settings[..1 + usize::from(!failing.is_empty())];
-        let run = fake_cuda::run(driver, &program, &arguments, settings);
+        let Some(run) = fake_cuda::run_test("a_second_free_does_nothing", settings) else {
+            return;
+        };
         assert!(run.success, "{failing}: {run:?}");
         assert_eq!(run.log.complaints, [""; 0], "{failing}");
         assert_eq!(

@@ -1,7 +1,5 @@
 //! Launches that the driver would refuse do not bar the device.
 
-use std::path::Path;
-
 use kirin_device::{Gpu, ptx};
 
 /// Says that this process is the one with the driver that interprets PTX.
@@ -13,12 +11,9 @@ fn the_device_is_used_after_a_refusal() {
     if std::env::var_os(INSIDE).is_some() {
         return launch();
     }
-    let Some(driver) = fake_cuda::driver() else {
+    let Some(run) = fake_cuda::run_test(TEST, &[(INSIDE, "1")]) else {
         return;
     };
-    let program = std::env::current_exe().expect("it has a path");
-    let arguments = ["--exact", TEST].map(|argument| Path::new(argument).as_os_str());
-    let run = fake_cuda::run(driver, &program, &arguments, &[(INSIDE, "1")]);
     assert!(run.success, "{run:?}");
     assert_eq!(run.log.count("kernel:scale"), 1);
 }
