@@ -168,6 +168,11 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     })
 }
 
+/// Whether the file holds a state of a run of this program.
+fn holds_run(path: &Path) -> bool {
+    Snapshot::load(path).is_ok_and(|snapshot| matches!(Checkpoint::of(&snapshot), Ok(Some(_))))
+}
+
 /// The snapshot in `path`, on all ranks.
 fn read<C: Communicator>(world: &C, path: &Path) -> Result<Snapshot, Error> {
     let text = read_file(world, path)?.map_err(Error::Refused)?;
@@ -269,7 +274,13 @@ impl<C: Communicator> Run<C> {
     /// Checks that the output, if it exists, is a state of this run, or is to be replaced all the same.
     fn check_replaced(&self, files: &Files) -> Result<(), String> {
         let Some(path) = files.replaced() else {
-            return Ok(());
+            return match files.output.as_deref().filter(|_| !files.force) {
+                Some(input) if self.steps_before == 0 && !holds_run(input) => Err(kept(
+                    input,
+                    "it is the --input, which holds no state of a run",
+                )),
+                _ => Ok(()),
+            };
         };
         if std::fs::metadata(path).map_or(true, |file| file.len() == 0) {
             return Ok(());

@@ -291,6 +291,16 @@ fn another_run_is_not_replaced() {
     let refusal = PROGRAM.fail(&run("1000", "1"));
     assert!(refusal.contains("this run at t = "), "{refusal}");
     PROGRAM.succeed(&[&run("170", "1")[..], &["--force"]].concat());
+    // Bodies that a run begins with are not replaced by its state; a state is.
+    let bodies = folder.file("bodies.txt");
+    PROGRAM.succeed(&["--n", "160", "--steps", "2", "--bodies", &bodies]);
+    let given = folder.text("bodies.txt");
+    let in_place = ["--input", &bodies, "--output", &bodies, "--steps", "2"];
+    let refusal = PROGRAM.fail(&in_place);
+    assert!(refusal.contains("holds no state of a run"), "{refusal}");
+    assert!(folder.text("bodies.txt") == given);
+    PROGRAM.succeed(&[&in_place[..], &["--force"]].concat());
+    PROGRAM.succeed(&in_place);
     fs::write(&output, "notes of somebody").unwrap();
     let refusal = PROGRAM.fail(&run("160", "1"));
     assert!(refusal.contains("no snapshot"), "{refusal}");
