@@ -1,17 +1,17 @@
 //! One run by all ranks, from the command line to the summary.
 
+mod replaced;
+
 use std::error::Error as AnyError;
 use std::path::Path;
 use std::time::Instant;
 
 use kirin_kit::Snapshot;
-use kirin_kit::claim::{kept, later};
 use kirin_kit::columns::Columns;
 use kirin_kit::command::{Ended, named};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::csv::Csv;
-use kirin_kit::files::Files;
 use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::interrupt::{checkpoint_requested, elapsed, interrupted};
 use kirin_kit::progress::Progress;
@@ -168,11 +168,6 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     })
 }
 
-/// Whether the file holds a state of a run of this program.
-fn holds_run(path: &Path) -> bool {
-    Snapshot::load(path).is_ok_and(|snapshot| matches!(Checkpoint::of(&snapshot), Ok(Some(_))))
-}
-
 /// The snapshot in `path`, on all ranks.
 fn read<C: Communicator>(world: &C, path: &Path) -> Result<Snapshot, Error> {
     let text = read_file(world, path)?.map_err(Error::Refused)?;
@@ -271,42 +266,6 @@ impl<C: Communicator> Run<C> {
         }
     }
 
-    /// Checks that the output, if it exists, is a state of this run, or is to be replaced all the same.
-    fn check_replaced(&self, files: &Files) -> Result<(), String> {
-        let Some(path) = files.replaced() else {
-            return match files.output.as_deref().filter(|_| !files.force) {
-                Some(input) if self.steps_before == 0 && !holds_run(input) => Err(kept(
-                    input,
-                    "it is the --input, which holds no state of a run",
-                )),
-                _ => Ok(()),
-            };
-        };
-        if std::fs::metadata(path).map_or(true, |file| file.len() == 0) {
-            return Ok(());
-        }
-        let found = match Snapshot::load(path) {
-            Ok(snapshot) => Checkpoint::of(&snapshot),
-            Err(_) => return Err(kept(path, "this file is no snapshot that can be read")),
-        };
-        let Ok(Some(found)) = found else {
-            return Err(kept(path, "it holds no run of this program"));
-        };
-        let begins =
-            |model: &str, n: usize, seed: u64| format!("{model} of {n} stars, seed {seed}");
-        let was = begins(&found.model, found.past.n0, found.settings.seed);
-        let cluster = &self.cluster;
-        let is = begins(&self.model, cluster.past.n0, cluster.settings.seed);
-        if was != is {
-            let what = format!("it holds another run ({was}, this one is {is})");
-            return Err(kept(path, &what));
-        }
-        match found.past.time > cluster.past.time {
-            true => Err(kept(path, &later(path, found.past.time, cluster.past.time))),
-            false => Ok(()),
-        }
-    }
-
     /// Takes steps up to an end, and on the way records and writes what the options ask for.
     ///
     /// # Errors
@@ -347,6 +306,10 @@ impl<C: Communicator> Run<C> {
             None => EVERY,
         };
         plan.records = Some(every);
+        if let Some(snapshots) = plan.snapshots.as_ref().filter(|_| !files.force) {
+            let check = || replaced::check_snapshots(snapshots, [start, t_end], unit);
+            made_on_first(&self.cluster.world, check)?.map_err(Error::Refused)?;
+        }
         control.own.last_step = control.own.last_step(self.steps_before);
         self.told = control.told(t_end, &plan)?;
         let ends = &control.own;

@@ -306,6 +306,31 @@ fn another_run_is_not_replaced() {
     assert!(refusal.contains("no snapshot"), "{refusal}");
 }
 
+#[test]
+fn snapshots_of_other_times_are_not_replaced() {
+    let folder = Folder::new("mc-snapshots");
+    let output = folder.file("run.txt");
+    let begin = [
+        "--n",
+        "1000",
+        "--core-stars",
+        "0",
+        "--output",
+        &output,
+        "--t-end",
+        "0.4",
+    ];
+    PROGRAM.succeed(&[&begin[..], &["--snapshot-every", "0.1"]].concat());
+    let third = folder.text("run.0003.txt");
+    let on = ["--input", &output, "--t-end", "0.8", "--snapshot-every"];
+    let refusal = PROGRAM.fail(&[&on[..], &["0.2"]].concat());
+    assert!(refusal.contains("run.0003.txt"), "{refusal}");
+    assert!(refusal.contains("--snapshot-every"), "{refusal}");
+    PROGRAM.succeed(&[&on[..], &["0.1"]].concat());
+    assert!(folder.text("run.0003.txt") == third);
+    folder.text("run.0008.txt");
+}
+
 /// A state of `hermite` has each body at its own time.
 #[test]
 fn a_snapshot_of_hermite_is_refused() {
