@@ -237,7 +237,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             let sources = self.sources_of(kind);
             let BlockContext { s, correction, .. } = *self.shared;
             // SAFETY: `k` is one of `of`, whose lanes were written.
-            let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init() };
+            let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init_ref() };
             let (sums, least) = lanes.over_lanes(s, kind, correction);
             let sound = match self.is_quickly_proved(&sums, target) {
                 true => true,

@@ -60,7 +60,7 @@ impl<S: Simd> Lanes<S> {
     /// [`Correction`] returns.
     #[inline(always)]
     pub fn over_lanes(&self, s: S, kind: LeafPass, correction: f64) -> ([f64; 4], S::T) {
-        let [x, y, z, pot] = s.sums_of_four(self.sums);
+        let [x, y, z, pot] = s.sums_of_four(self.sums.each_ref());
         let acc = -correction;
         let least = match kind.coincident || kind.least {
             true => s.least(self.least),

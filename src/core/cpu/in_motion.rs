@@ -10,7 +10,7 @@ use super::leaves::{self, LeafSums, Walk};
 use super::masses::{Labels, Masses};
 use super::nearest;
 use super::pair::LeafLanes;
-use super::resolution::{LeafBounds, Resolution, are_finite};
+use super::resolution::{LeafBounds, Resolution};
 use super::resum::{self, Leaf, Resum};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
@@ -195,11 +195,11 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         let jerk = self.has_jerk(target);
         let nearest = self.ahead.nearest;
         // SAFETY: `k` is one of `of`, whose lanes were written.
-        let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init() };
+        let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init_ref() };
         let (sums, least) = lanes.over_lanes(self.shared.s, nearest);
         let is_quickly_proved = self.hold_unless_close
             & target.resolution.are_apart(&sums, &self.bounds)
-            & are_finite(&sums);
+            & self.shared.s.are_finite(&sums);
         if !is_quickly_proved && !self.is_sound(k, &sums, least) {
             *to = self.exactly(k)?;
             return Ok(());

@@ -198,7 +198,7 @@ impl<D: Rows> Sums<D> {
         let [x, y, z] = self.acc;
         let [jx, jy, jz] = self.jerk;
         let zero = self.d.splat(0.0);
-        let [x, y, z, _, jx, jy, jz, _] = self.d.sums([x, y, z, zero, jx, jy, jz]);
+        let [x, y, z, _, jx, jy, jz, _] = self.d.sums([&x, &y, &z, &zero, &jx, &jy, &jz]);
         Force {
             acc: [x, y, z],
             jerk: [jx, jy, jz],

@@ -223,8 +223,8 @@ impl<S: Simd> LaneSums<S> {
     /// The sums over all lanes.
     #[inline(always)]
     pub fn over_lanes(&self, s: S) -> Sums {
-        let ([x, y, z], [jx, jy, jz]) = (self.acc, self.jerk);
-        s.sums([x, y, z, self.pot, jx, jy, jz])
+        let ([x, y, z], [jx, jy, jz]) = (&self.acc, &self.jerk);
+        s.sums([x, y, z, &self.pot, jx, jy, jz])
     }
 }
 

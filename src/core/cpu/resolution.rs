@@ -179,7 +179,7 @@ impl Resolution {
     pub fn holds(&self, sums: &Sums, bounds: &LeafBounds, jerk: bool) -> bool {
         self.in_range
             && bounds.representable
-            && are_finite(sums)
+            && sums.iter().all(|sum| sum.is_finite())
             && (self.loses_nothing(bounds, jerk) || self.loses_little(sums, bounds, jerk))
     }
 
@@ -288,13 +288,4 @@ fn norms(x: &[f64; 3]) -> (f64, f64) {
 fn resolved(norm: f64, norm2: f64, part: f64) -> (f64, f64) {
     let (closest, closest2) = (part * norm, part * part * norm2);
     (closest.max(CLOSEST), closest2.max(CLOSEST * CLOSEST))
-}
-
-/// Whether all sums are finite numbers.
-#[inline(always)]
-pub fn are_finite(sums: &Sums) -> bool {
-    // Zero for each finite number. By halves these are operations on vectors, and few of them wait for each other.
-    let zeros = sums.map(|sum| sum * 0.0);
-    let four: [f64; 4] = std::array::from_fn(|k| zeros[k] + zeros[k + 4]);
-    (four[0] + four[2]) + (four[1] + four[3]) == 0.0
 }

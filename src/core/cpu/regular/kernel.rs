@@ -286,7 +286,7 @@ pub fn potential<S: Simd, const SPLIT: bool>(
         any |= !bits;
     }
     Leaf {
-        sums: s.sums([zero, zero, zero, pot, zero, zero, zero]),
+        sums: s.sums([&zero, &zero, &zero, &pot, &zero, &zero, &zero]),
         left_out: any != 0,
     }
 }

@@ -184,7 +184,7 @@ impl Simd for Avx2<f32> {
         })
     }
     #[inline(always)]
-    fn sums(self, a: [__m256; 7]) -> Sums {
+    fn sums(self, a: [&__m256; 7]) -> Sums {
         let zero = simd!(_mm256_setzero_pd());
         store(
             transposed_sum([folded(a[0]), folded(a[1]), folded(a[2]), folded(a[3])]),
@@ -192,23 +192,41 @@ impl Simd for Avx2<f32> {
         )
     }
     #[inline(always)]
-    fn sums_of_four(self, a: [__m256; 4]) -> [f64; 4] {
+    fn sums_of_four(self, a: [&__m256; 4]) -> [f64; 4] {
         let mut sums = [0.0; 4];
         let four = [folded(a[0]), folded(a[1]), folded(a[2]), folded(a[3])];
         // SAFETY: the array has four elements.
         simd!(_mm256_storeu_pd(sums.as_mut_ptr(), transposed_sum(four)));
         sums
     }
+    #[inline(always)]
+    fn are_finite(self, sums: &Sums) -> bool {
+        are_finite(sums)
+    }
+}
+
+/// [`Simd::are_finite`]
+#[inline(always)]
+fn are_finite(sums: &Sums) -> bool {
+    // SAFETY: only called under a token; there are eight sums.
+    unsafe {
+        let (zero, sums) = (_mm256_setzero_pd(), sums.as_ptr());
+        // Zero for each pair of finite numbers, NaN for all others.
+        let low = _mm256_mul_pd(zero, _mm256_loadu_pd(sums));
+        let zeros = _mm256_add_pd(low, _mm256_mul_pd(zero, _mm256_loadu_pd(sums.add(4))));
+        _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_EQ_OQ>(zeros, zero)) == 0b1111
+    }
 }
 
 /// Lane l plus lane l + 4, in double precision.
 #[inline(always)]
-fn folded(v: __m256) -> __m256d {
-    // SAFETY: only called under a token.
+fn folded(v: &__m256) -> __m256d {
+    let lanes: *const f32 = std::ptr::from_ref(v).cast();
+    // SAFETY: only called under a token; a vector has eight lanes.
     unsafe {
         _mm256_add_pd(
-            _mm256_cvtps_pd(_mm256_castps256_ps128(v)),
-            _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(v)),
+            _mm256_cvtps_pd(_mm_loadu_ps(lanes)),
+            _mm256_cvtps_pd(_mm_loadu_ps(lanes.add(4))),
         )
     }
 }
@@ -385,11 +403,15 @@ impl Simd for Avx2<f64> {
         })
     }
     #[inline(always)]
-    fn sums(self, a: [__m256d; 7]) -> Sums {
+    fn sums(self, a: [&__m256d; 7]) -> Sums {
         store(
-            transposed_sum([a[0], a[1], a[2], a[3]]),
-            transposed_sum([a[4], a[5], a[6], simd!(_mm256_setzero_pd())]),
+            transposed_sum([*a[0], *a[1], *a[2], *a[3]]),
+            transposed_sum([*a[4], *a[5], *a[6], simd!(_mm256_setzero_pd())]),
         )
+    }
+    #[inline(always)]
+    fn are_finite(self, sums: &Sums) -> bool {
+        are_finite(sums)
     }
 }
 

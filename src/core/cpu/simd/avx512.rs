@@ -180,8 +180,7 @@ impl Simd for Avx512<f32> {
         simd!(_mm512_reduce_max_ps(a))
     }
     #[inline(always)]
-    fn sums(self, a: [__m512; 7]) -> Sums {
-        let [a, b, c, d, e, f, g] = a;
+    fn sums(self, [a, b, c, d, e, f, g]: [&__m512; 7]) -> Sums {
         transposed_sum([
             folded(a),
             folded(b),
@@ -193,7 +192,7 @@ impl Simd for Avx512<f32> {
         ])
     }
     #[inline(always)]
-    fn sums_of_four(self, [a, b, c, d]: [__m512; 4]) -> [f64; 4] {
+    fn sums_of_four(self, [a, b, c, d]: [&__m512; 4]) -> [f64; 4] {
         let ab = pairs(folded(a), folded(b));
         let cd = pairs(folded(c), folded(d));
         let mut sums = [0.0; 4];
@@ -209,18 +208,32 @@ impl Simd for Avx512<f32> {
         }
         sums
     }
+    #[inline(always)]
+    fn are_finite(self, sums: &Sums) -> bool {
+        are_finite(sums)
+    }
 }
 
 /// Lane l plus lane l + 8, in double precision.
 #[inline(always)]
-fn folded(v: __m512) -> __m512d {
-    // SAFETY: only called under a token.
+fn folded(v: &__m512) -> __m512d {
+    let lanes: *const f32 = std::ptr::from_ref(v).cast();
+    // SAFETY: only called under a token; a vector has sixteen lanes.
     unsafe {
         _mm512_add_pd(
-            _mm512_cvtps_pd(_mm512_castps512_ps256(v)),
-            _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(v)),
+            _mm512_cvtps_pd(_mm256_loadu_ps(lanes)),
+            _mm512_cvtps_pd(_mm256_loadu_ps(lanes.add(8))),
         )
     }
+}
+
+/// [`Simd::are_finite`]
+#[inline(always)]
+fn are_finite(sums: &Sums) -> bool {
+    // Bits of the classes: quiet NaN, both infinities, signalling NaN.
+    const NOT_FINITE: i32 = 0b1001_1001;
+    // SAFETY: only called under a token; there are eight sums.
+    unsafe { _mm512_fpclass_pd_mask::<NOT_FINITE>(_mm512_loadu_pd(sums.as_ptr())) == 0 }
 }
 
 /// Neighbouring lanes added: [x0+x1, y0+y1, x2+x3, y2+y3, x4+x5, y4+y5, x6+x7, y6+y7].
@@ -380,8 +393,12 @@ impl Simd for Avx512<f64> {
         simd!(_mm512_reduce_max_pd(a))
     }
     #[inline(always)]
-    fn sums(self, a: [__m512d; 7]) -> Sums {
-        transposed_sum(a)
+    fn sums(self, a: [&__m512d; 7]) -> Sums {
+        transposed_sum(a.map(|a| *a))
+    }
+    #[inline(always)]
+    fn are_finite(self, sums: &Sums) -> bool {
+        are_finite(sums)
     }
 }
 

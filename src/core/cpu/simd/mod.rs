@@ -253,12 +253,21 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn greatest(self, a: Self::V) -> Self::T;
     /// The sum over the lanes of each vector, in double precision: lane l with lane
     /// l + LANES/2 first (single precision only), then neighbours, pairwise.
-    fn sums(self, a: [Self::V; 7]) -> Sums;
+    // By reference, because the vectors are in memory where this matters: half a vector is converted while it is loaded.
+    fn sums(self, a: [&Self::V; 7]) -> Sums;
     /// The same of four vectors.
     #[inline(always)]
-    fn sums_of_four(self, [a, b, c, d]: [Self::V; 4]) -> [f64; 4] {
+    fn sums_of_four(self, [a, b, c, d]: [&Self::V; 4]) -> [f64; 4] {
         let [a, b, c, d, ..] = self.sums([a, b, c, d, d, d, d]);
         [a, b, c, d]
+    }
+    /// Whether all sums are finite numbers.
+    #[inline(always)]
+    fn are_finite(self, sums: &Sums) -> bool {
+        // Zero for each finite number. By halves these are operations on vectors, and few of them wait for each other.
+        let zeros = sums.map(|sum| sum * 0.0);
+        let four: [f64; 4] = std::array::from_fn(|k| zeros[k] + zeros[k + 4]);
+        (four[0] + four[2]) + (four[1] + four[3]) == 0.0
     }
 }
 

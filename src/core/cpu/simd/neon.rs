@@ -163,8 +163,8 @@ impl Simd for Neon<f32> {
         simd!(vmaxvq_f32(a))
     }
     #[inline(always)]
-    fn sums(self, a: [float32x4_t; 7]) -> Sums {
-        let sum = |v: float32x4_t| {
+    fn sums(self, a: [&float32x4_t; 7]) -> Sums {
+        let sum = |&v: &float32x4_t| {
             simd!({
                 let folded = vaddq_f64(vcvt_f64_f32(vget_low_f32(v)), vcvt_high_f64_f32(v));
                 vaddvq_f64(folded)
@@ -299,8 +299,8 @@ impl Simd for Neon<f64> {
         simd!(vmaxvq_f64(a))
     }
     #[inline(always)]
-    fn sums(self, a: [float64x2_t; 7]) -> Sums {
-        let sum = |v: float64x2_t| {
+    fn sums(self, a: [&float64x2_t; 7]) -> Sums {
+        let sum = |&v: &float64x2_t| {
             pairwise([simd!(vgetq_lane_f64::<0>(v)), simd!(vgetq_lane_f64::<1>(v))])
         };
         let [a, b, c, d, e, f, g] = a.map(sum);

@@ -130,9 +130,9 @@ macro_rules! portable {
                 a.into_iter().fold(a[0], |m, x| if x > m { x } else { m })
             }
             #[inline($inline)]
-            fn sums(self, a: [Self::V; 7]) -> Sums {
+            fn sums(self, a: [&Self::V; 7]) -> Sums {
                 let fold: fn([$t; $n]) -> [f64; $half] = $fold;
-                let sum = |k: usize| pairwise(fold(a[k]));
+                let sum = |k: usize| pairwise(fold(*a[k]));
                 [sum(0), sum(1), sum(2), sum(3), sum(4), sum(5), sum(6), 0.0]
             }
         }

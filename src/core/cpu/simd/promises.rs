@@ -351,7 +351,8 @@ fn sums<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
     }
     let columns: [[S::T; PAGE]; 7] = std::array::from_fn(|k| finite(10 + k as u64));
     for at in (0..PAGE).step_by(S::LANES) {
-        let found = s.sums(std::array::from_fn(|k| load(s, &columns[k], at)));
+        let vectors: [S::V; 7] = std::array::from_fn(|k| load(s, &columns[k], at));
+        let found = s.sums(vectors.each_ref());
         for (k, found) in found.into_iter().enumerate() {
             let expected = match columns.get(k) {
                 None => 0.0,
@@ -370,8 +371,19 @@ fn sums<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
             assert_eq!(found, expected, "{name}: sum {k} from {at}");
         }
         // Of the last four, so that an order of their own would show.
-        let four = s.sums_of_four(std::array::from_fn(|k| load(s, &columns[3 + k], at)));
+        let [_, _, _, a, b, c, d] = &vectors;
+        let four = s.sums_of_four([a, b, c, d]);
         assert_eq!(four, found[3..7], "{name}: four from {at}");
+    }
+    let sums = [1.0, -f64::MAX, 0.0, -0.0, 5e-324, f64::MAX, f64::MAX, 2.0];
+    assert!(s.are_finite(&sums), "{name}");
+    for k in 0..sums.len() {
+        let signalling = f64::from_bits(0x7ff0_0000_0000_0001);
+        for other in [f64::NAN, signalling, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut spoilt = sums;
+            spoilt[k] = other;
+            assert!(!s.are_finite(&spoilt), "{name}: {other} at {k}");
+        }
     }
 }
 
