@@ -35,6 +35,7 @@ impl Bounds {
     }
 
     /// Square of the distance of `x` from the box. Rounding keeps the order: a box inside another one is never nearer.
+    #[inline]
     pub fn distance2(&self, x: &[f64; 3]) -> f64 {
         (0..3)
             .map(|k| (self.least[k] - x[k]).max(x[k] - self.most[k]).max(0.0))

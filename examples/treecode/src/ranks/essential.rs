@@ -7,6 +7,8 @@
 //!
 //! A message has the cells generation by generation, so that children stand side by side where they arrive.
 
+use std::ops::Range;
+
 use kirin_core::tree::walk::Bounds;
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::sample_sort::counts;
@@ -96,8 +98,10 @@ struct Message<'a> {
     tree: &'a Tree,
     boxes: &'a [Box],
     words: Vec<u64>,
-    /// Cells whose children or particles are still to be written.
-    open: Vec<usize>,
+    /// Cells whose children or particles are still to be written, and for each the range of its boxes in `openers`.
+    open: Vec<(usize, Range<usize>)>,
+    /// For one cell after the other the numbers of the boxes that open it.
+    openers: Vec<usize>,
 }
 
 impl<'a> Message<'a> {
@@ -107,39 +111,43 @@ impl<'a> Message<'a> {
             boxes,
             words: Vec::new(),
             open: Vec::new(),
+            openers: (0..boxes.len()).collect(),
         };
         for branch in tree.branches() {
-            let is_open = message.opens(branch);
+            let is_open = message.opens(branch, 0..boxes.len());
             message.words.push(u64::from(is_open));
         }
         let mut next = 0;
-        while let Some(&at) = message.open.get(next) {
+        while let Some((at, openers)) = message.open.get(next).cloned() {
             next += 1;
-            message.write_inside(&tree.cells[at]);
+            message.write_inside(&tree.cells[at], openers);
         }
         message.words
     }
 
-    /// Whether a walk may get to what is inside this cell; then it is noted.
-    fn opens(&mut self, at: usize) -> bool {
+    /// Whether a walk may get to what is inside this cell; then it is noted. Walks come from `above`, the boxes that open
+    /// the cell around it: the groups in other boxes accept that cell as a whole.
+    fn opens(&mut self, at: usize, above: Range<usize>) -> bool {
         let cell = &self.tree.cells[at];
         let as_particles = self.tree.has_quadrupoles() && cell.count as usize <= FEW;
-        let accepts = |b: &Box| {
-            Bounds {
-                least: b[0],
-                most: b[1],
+        let first = self.openers.len();
+        for k in above {
+            let number = self.openers[k];
+            let [least, most] = self.boxes[number];
+            let accepts = Bounds { least, most }.distance2(&cell.x) > cell.open2;
+            if as_particles || !accepts {
+                self.openers.push(number);
             }
-            .distance2(&cell.x)
-                > cell.open2
-        };
-        let is_open = !self.boxes.is_empty() && (as_particles || !self.boxes.iter().all(accepts));
+        }
+        let openers = first..self.openers.len();
+        let is_open = !openers.is_empty();
         if is_open {
-            self.open.push(at);
+            self.open.push((at, openers));
         }
         is_open
     }
 
-    fn write_inside(&mut self, cell: &Cell) {
+    fn write_inside(&mut self, cell: &Cell, openers: Range<usize>) {
         let tree = self.tree;
         if cell.children == 0 {
             let particles = &tree.points[cell.points()];
@@ -147,7 +155,7 @@ impl<'a> Message<'a> {
             self.words.extend(numbers);
         }
         for at in cell.children() {
-            let is_open = self.opens(at);
+            let is_open = self.opens(at, openers.clone());
             let child = &tree.cells[at];
             self.words.extend([
                 u64::from(child.first) << 32 | u64::from(child.count),
