@@ -1,7 +1,7 @@
 //! The errors that can end an integration.
 
 /// Why an integration cannot start or go on.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// A setting, or a snapshot to start from, that makes no sense; in words.
     Refused(String),

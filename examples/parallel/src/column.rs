@@ -24,7 +24,10 @@ pub struct Column {
     pub active: Vec<usize>,
     /// When they are due; infinite for an empty column.
     pub due: f64,
-    /// The active particles at the ends of their steps, until all of them are known.
+    /// The particles that the last block has moved, by place.
+    pub moved: Vec<usize>,
+    /// The active particles at the ends of their steps, until all of them are known; then those of `moved` as they were
+    /// before the block.
     pub ends: Vec<(Body, State)>,
 }
 
@@ -43,6 +46,7 @@ impl Column {
             schedule: Schedule::new(dt_max),
             active: Vec::new(),
             due: f64::INFINITY,
+            moved: Vec::new(),
             ends: Vec::new(),
         }
     }
@@ -51,6 +55,14 @@ impl Column {
     pub fn schedule_all(&mut self) {
         for (i, state) in self.states.iter().enumerate() {
             self.schedule.insert(i, state.dt);
+        }
+    }
+
+    /// Puts the particles that the last block has moved back to where they were, for the state that is saved. The
+    /// integration cannot go on.
+    pub fn take_back(&mut self) {
+        for (i, (body, state)) in self.moved.drain(..).zip(self.ends.drain(..)) {
+            (self.bodies[i], self.states[i]) = (body, state);
         }
     }
 

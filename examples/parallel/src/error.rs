@@ -7,16 +7,30 @@ use kirin_kit::communicator::CommunicationError;
 pub enum Error {
     /// What stops the integration of one rank too.
     Integration(hermite::error::Error),
+    /// The same, where all ranks have been told. Everybody is where they were before the block.
+    Agreed(hermite::error::Error),
     /// The ranks cannot reach each other.
     Communication(CommunicationError),
     /// An option or a file that makes no sense; in words.
     Refused(String),
 }
 
+impl Error {
+    /// Whether all ranks have been told.
+    pub fn is_agreed(&self) -> bool {
+        matches!(self, Self::Agreed(_))
+    }
+
+    /// Whether every rank finds this error by itself, or has been told.
+    pub fn is_common(&self) -> bool {
+        self.is_agreed() || matches!(self, Self::Refused(_))
+    }
+}
+
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Integration(e) => e.fmt(f),
+            Self::Integration(e) | Self::Agreed(e) => e.fmt(f),
             Self::Communication(e) => e.fmt(f),
             Self::Refused(why) => f.write_str(why),
         }

@@ -8,6 +8,7 @@ pub use copies::COPY;
 
 use std::ops::Range;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use hermite::counts::Counts;
 use hermite::pairs::Pairs;
@@ -27,10 +28,14 @@ use crate::error::Error;
 use crate::machine::{Algorithm, Arrangement, Node, Times};
 use crate::recording::Recorder;
 use crate::ring;
-use crate::two_d::{self, Agreed, Scratch};
+use crate::two_d::{self, Agreed, Scratch, Told};
 
-/// The ranks agree whether to stop once in so many blocks: seldom enough to cost nothing.
+/// The ranks agree whether to stop once in so many blocks at most: seldom enough to cost nothing.
 const OCCASIONS: u64 = 16;
+
+/// How long the blocks between two such agreements may take, unless a single one takes longer: a batch system waits some
+/// seconds before it kills.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// All particles and their states.
 pub type Everybody = (Vec<Body>, Vec<State>);
@@ -94,8 +99,8 @@ pub struct Integrator<'g, C> {
     moved: Vec<usize>,
     /// What this rank wants to do, on which the ranks have not agreed yet.
     wanted: Decision,
-    /// Number of blocks after which they could have agreed.
-    occasions: u64,
+    /// When they agreed last, after how many blocks they do so again, and how many of these are over.
+    agreement: (Instant, u64, u64),
     /// What this rank received for the blocks, without diagnostics.
     tally: Tally,
     /// Where the blocks are recorded: on the ranks of the first row.
@@ -232,7 +237,7 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             agreed: Agreed::default(),
             moved: Vec::new(),
             wanted: Decision::default(),
-            occasions: 0,
+            agreement: (Instant::now(), 1, 0),
             tally: Tally::default(),
             recorder: None,
             blocks: 0,
@@ -262,14 +267,28 @@ impl<'g, C: Communicator> Integrator<'g, C> {
 
     /// Finds out when the next block ends, and who is in it: steps 1 and 2.
     fn look_ahead(&mut self) -> Result<(), Error> {
+        self.look_ahead_after(self.time, Ok(()))
+    }
+
+    /// The same after a block that ended at `t`. Where a column has `failed` in it, all ranks return its error.
+    fn look_ahead_after(
+        &mut self,
+        t: f64,
+        failed: Result<(), hermite::error::Error>,
+    ) -> Result<(), Error> {
         let mut times = self.machine.times;
-        times.of(1, || two_d::active_list(&mut self.column, self.time));
-        let (due, length) = (self.column.due, self.column.active.len());
         let moved = std::mem::take(&mut self.moved);
         let counts = self.on_each_page(&moved);
+        let told = match &failed {
+            Ok(()) => {
+                times.of(1, || two_d::active_list(&mut self.column, t));
+                Told::List(self.column.due, self.column.active.len(), counts)
+            }
+            Err(error) => Told::Failed(error),
+        };
         let scratch = &mut self.scratch;
         self.agreed = times.of(2, || {
-            two_d::lengths_and_time(&self.machine, due, length, counts, scratch)
+            two_d::lengths_and_time(&self.machine, &told, t, scratch)
         })?;
         let counts = std::mem::take(&mut self.agreed.moved);
         times.of(2, || self.share_copies(&moved, &counts))?;
@@ -303,9 +322,10 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             self.moved = self.on_shared_pages(&list);
         }
         self.column.active = list;
+        let mut moved = Ok(());
         if is_active {
             let mut times = self.machine.times;
-            times.of(8, || {
+            moved = times.of(8, || {
                 two_d::integrate(
                     &self.machine,
                     &mut self.column,
@@ -313,12 +333,19 @@ impl<'g, C: Communicator> Integrator<'g, C> {
                     t,
                     &self.forces,
                 )
-            })?;
+            });
             self.machine.times = times;
+        } else {
+            self.column.moved.clear();
+        }
+        if let Err(error) = self.look_ahead_after(t, moved) {
+            if error.is_agreed() {
+                self.column.take_back();
+            }
+            return Err(error);
         }
         self.time = t;
         self.counts.add(active, self.n);
-        self.look_ahead()?;
         self.tally.add(&self.machine.world.tally().since(&before));
         self.blocks += 1;
         Ok(())
@@ -394,8 +421,9 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     /// The forces at `t` on a list of each column, for other purposes than a block.
     fn forces_on(&mut self, t: f64, list: &[usize]) -> Result<(), Error> {
         let times = self.machine.times;
+        let told = Told::List(t, list.len(), [0; 2]);
         let scratch = &mut self.scratch;
-        let all = two_d::lengths_and_time(&self.machine, t, list.len(), [0; 2], scratch)?;
+        let all = two_d::lengths_and_time(&self.machine, &told, t, scratch)?;
         self.forces(t, list, &all.lengths)?;
         self.machine.times = times;
         Ok(())

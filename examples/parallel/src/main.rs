@@ -64,7 +64,7 @@ struct Command(Options);
 impl Job for Command {
     fn run<C: Communicator>(&self, world: C) -> Result<Ended, RankFailure> {
         self.work(world)
-            .map_err(|e| RankFailure::of(e, |error: &Error| matches!(error, Error::Refused(_))))
+            .map_err(|e| RankFailure::of(e, Error::is_common))
     }
 }
 

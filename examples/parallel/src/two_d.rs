@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use hermite::error::Error as Of;
 use hermite::particle;
 use hermite::settings::Settings;
 use kirin_kit::communicator::{Communicator, displacements};
@@ -56,25 +57,66 @@ pub fn active_list(column: &mut Column, time: f64) {
     }
 }
 
+/// What a column tells the others in step 2.
+pub enum Told<'a> {
+    /// When its list is due, its length, and how many particles it has moved on each of its shared pages.
+    List(f64, usize, [usize; 2]),
+    /// Why it cannot take its particles to the end of the block.
+    Failed(&'a Of),
+}
+
+/// A failed column tells the label of a particle and this instead of a length: a negative number.
+const FAILED: f64 = -((1u64 << 33) as f64);
+
+impl Told<'_> {
+    /// The numbers of the message. Errors of the whole column instead of a particle are not told.
+    fn numbers(&self) -> Result<[f64; 4], Error> {
+        match *self {
+            Self::List(due, length, [first, last]) => {
+                Ok([due, length as f64, first as f64, last as f64])
+            }
+            Self::Failed(Of::NotFinite { index, .. }) => {
+                Ok([0.0, FAILED + f64::from(*index), 0.0, 0.0])
+            }
+            Self::Failed(Of::StepTooSmall { index, limit, .. }) => {
+                Ok([*limit, FAILED + f64::from(*index), 0.0, 0.0])
+            }
+            Self::Failed(other) => Err(Error::Integration(other.clone())),
+        }
+    }
+
+    /// The error that the numbers of a failed column at `t` stand for.
+    fn failure(numbers: &[f64], t: f64) -> Option<Of> {
+        let [limit, index] = [numbers[0], numbers[1] - FAILED];
+        match (numbers[1] < 0.0, index as i32) {
+            (false, _) => None,
+            (true, index) if limit == 0.0 => Some(Of::NotFinite { index, t }),
+            (true, index) => Some(Of::StepTooSmall { index, t, limit }),
+        }
+    }
+}
+
 /// Step 2: lengths and minimum times along the row (`MPI_Allgather`). Lists that are due later than another column's are
-/// inactive. If columns share pages, they also tell how many particles they have `moved` on each of these.
+/// inactive. If columns share pages, they also tell how many particles they have moved on each of these. If a column
+/// failed in the block that ended at `now`, all ranks return its error.
 ///
 /// # Errors
 ///
-/// A rank is lost.
+/// A rank is lost; [`Error::Agreed`] where a column failed.
 pub fn lengths_and_time<C: Communicator>(
     machine: &Node<'_, C>,
-    due: f64,
-    length: usize,
-    moved: [usize; 2],
+    told: &Told<'_>,
+    now: f64,
     scratch: &mut Scratch,
 ) -> Result<Agreed, Error> {
-    let told = [due, length as f64, moved[0] as f64, moved[1] as f64];
     let count = if machine.shared.is_empty() { 2 } else { 4 };
     machine
         .row
-        .all_gather(&told[..count], &mut scratch.receive)?;
+        .all_gather(&told.numbers()?[..count], &mut scratch.receive)?;
     let columns = || scratch.receive.chunks_exact(count);
+    if let Some(error) = columns().find_map(|c| Told::failure(c, now)) {
+        return Err(Error::Agreed(error));
+    }
     let t = columns().map(|c| c[0]).fold(f64::INFINITY, f64::min);
     let length = |c: &[f64]| if c[0] == t { c[1] as usize } else { 0 };
     Ok(Agreed {
@@ -229,22 +271,26 @@ pub fn integrate<C>(
     settings: &Settings,
     t: f64,
     forces: &[f64],
-) -> Result<(), Error> {
+) -> Result<(), Of> {
     let mut ends = std::mem::take(&mut column.ends);
     ends.clear();
+    column.moved.clear();
     for (&i, force) in column.active.iter().zip(forces.chunks_exact(FORCE)) {
         let (mut body, mut state) = (column.bodies[i], column.states[i]);
         let (acc, jerk) = halves(force);
         particle::advance(settings, t, &mut body, &mut state, acc, jerk)?;
         ends.push((body, state));
     }
-    for (&i, (body, state)) in column.active.iter().zip(&ends) {
-        (column.bodies[i], column.states[i]) = (*body, *state);
+    for (&i, end) in column.active.iter().zip(&mut ends) {
+        std::mem::swap(&mut column.bodies[i], &mut end.0);
+        std::mem::swap(&mut column.states[i], &mut end.1);
+        let (body, state) = (&column.bodies[i], &column.states[i]);
         machine
             .sources
             .write(column.addresses.start + i, body, state);
         column.schedule.insert(i, state.dt);
     }
+    std::mem::swap(&mut column.active, &mut column.moved);
     column.active.clear();
     column.ends = ends;
     Ok(())

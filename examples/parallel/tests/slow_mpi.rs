@@ -167,6 +167,28 @@ fn errors_are_said_once_and_end_all() {
     }
 }
 
+/// A rank whose part of the state is missing ends all, though the others wait for it.
+#[test]
+fn an_error_of_one_rank_ends_all() {
+    let Some(folder) = program() else { return };
+    let files = Folder::new("mpi-part");
+    let out = files.file("out.txt");
+    let run = ["--n", "1200", "--grid", "1x2", "--t-end", "1/64"];
+    let parts = ["--parts", "--output", &out];
+    succeed(mpirun(
+        2,
+        &folder.join("parallel"),
+        &[&run[..], &parts].concat(),
+    ));
+    std::fs::remove_file(files.file("out.txt.0.1")).expect("the part of the second rank");
+    let on = ["--input", &out, "--grid", "1x2", "--t-end", "1/32"];
+    let refusal = fail(mpirun(2, &folder.join("parallel"), &on));
+    assert!(
+        refusal.contains("rank 1: ") && refusal.contains("out.txt.0.1"),
+        "{refusal}"
+    );
+}
+
 /// A launcher that leaves no variables known to us: MPI knows the ranks.
 #[test]
 fn the_ranks_are_mpi_s_under_any_launcher() {

@@ -159,6 +159,10 @@ fn find(name: &str, launched: Option<u32>, ranks: Ranks, job: &impl Job) -> Outc
     Err((rank == 0).then_some(why))
 }
 
+/// How long a rank with an error that all should have waits for the others.
+#[cfg(feature = "mpi")]
+const TOGETHER: std::time::Duration = std::time::Duration::from_secs(10);
+
 #[cfg(feature = "mpi")]
 fn under_mpi(
     name: &str,
@@ -170,6 +174,7 @@ fn under_mpi(
     use crate::command::tell;
 
     let world = Mpi::world(universe);
+    let end = Mpi::apart(universe);
     let rank = world.rank();
     // A panic must end the other ranks too, which would wait for ever.
     let work = std::panic::AssertUnwindSafe(|| {
@@ -183,7 +188,13 @@ fn under_mpi(
             if rank == 0 {
                 tell(&format!("{name}: {}", failure.message));
             }
-            let _ = world.barrier();
+            // If the others do not have it after all, they wait for this rank somewhere else.
+            if !end.all_arrive(TOGETHER) {
+                if rank > 0 {
+                    tell(&format!("{name}: rank {rank}: {}", failure.message));
+                }
+                world.abort(1)
+            }
             Err(None)
         }
         Ok(Err(failure)) => {

@@ -2,6 +2,8 @@
 //!
 //! An error inside MPI ends all ranks, which is MPI's default.
 
+use std::time::{Duration, Instant};
+
 use mpi::collective::SystemOperation;
 use mpi::datatype::{Partition, PartitionMut};
 use mpi::point_to_point::send_receive_into;
@@ -17,6 +19,30 @@ impl Mpi {
     /// All ranks.
     pub fn world(universe: &mpi::environment::Universe) -> Self {
         Self(universe.world())
+    }
+
+    /// All ranks, whose calls do not meet those of [`Mpi::world`]. All ranks call it.
+    pub fn apart(universe: &mpi::environment::Universe) -> Self {
+        Self(universe.world().duplicate())
+    }
+
+    /// Whether all ranks have called this function within this time. If not, the only thing left to do is
+    /// [`Mpi::abort`].
+    pub fn all_arrive(&self, within: Duration) -> bool {
+        let began = Instant::now();
+        let mut request = self.0.immediate_barrier();
+        loop {
+            request = match request.test() {
+                Ok(_) => return true,
+                Err(request) => request,
+            };
+            if began.elapsed() > within {
+                // MPI owns it as long as the process lives.
+                std::mem::forget(request);
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// `MPI_Abort`: ends all ranks, as far as the launcher can reach them.

@@ -1,6 +1,7 @@
 //! The integration as a run sees it: records, states, what the ranks agree on.
 
 use std::path::Path;
+use std::time::Instant;
 
 use hermite::checkpoint;
 use hermite::motion::Motion;
@@ -16,11 +17,15 @@ use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Decision, Integration};
 use kirin_kit::snapshot::State;
 
-use super::{Integrator, OCCASIONS, potentials};
+use super::{Integrator, OCCASIONS, PATIENCE, potentials};
 use crate::error::Error;
 
 impl<C: Communicator> Integration for Integrator<'_, C> {
     type Error = Error;
+
+    fn is_common(error: &Error) -> bool {
+        error.is_agreed()
+    }
 
     fn time(&self) -> f64 {
         self.time
@@ -140,10 +145,13 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         self.wanted.stop |= wanted.stop;
         self.wanted.checkpoint |= wanted.checkpoint;
         self.wanted.time_limit |= wanted.time_limit;
-        self.occasions += 1;
-        if !self.occasions.is_multiple_of(OCCASIONS) {
+        let (since, blocks, over) = &mut self.agreement;
+        *over += 1;
+        if over < blocks {
             return Ok(Decision::default());
         }
+        let each = since.elapsed().as_secs_f64() / *over as f64;
+        let wanted = (PATIENCE.as_secs_f64() / each).clamp(1.0, OCCASIONS as f64);
         let (backend, _) = self.machine.sources.described();
         for (rank, now) in self.backend.changed(world, backend)? {
             if world.rank() == 0 {
@@ -157,8 +165,12 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
             checkpoint,
             time_limit,
         } = std::mem::take(&mut self.wanted);
-        let mut flags = [stop, checkpoint, time_limit].map(|flag| f64::from(u8::from(flag)));
+        let [stop, checkpoint, time_limit] =
+            [stop, checkpoint, time_limit].map(|flag| f64::from(u8::from(flag)));
+        // The slowest rank decides on the blocks up to the next agreement.
+        let mut flags = [stop, checkpoint, time_limit, -wanted];
         world.all_reduce(Operation::Max, &mut flags)?;
+        self.agreement = (Instant::now(), (-flags[3]) as u64, 0);
         Ok(Decision {
             stop: flags[0] > 0.0,
             checkpoint: flags[1] > 0.0,
