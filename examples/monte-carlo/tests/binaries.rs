@@ -23,6 +23,20 @@ fn goes_on_to_the_same_end(folder: &Folder, what: &str) {
     }
 }
 
+/// A binary of two light stars has the mass of a heavy star. After a fly-by each is where it was: no label is lost, and the state can be read.
+#[test]
+fn a_binary_meets_a_star_of_its_mass() {
+    let folder = Folder::new("mc-equal-mass");
+    let [state, csv] = ["state.txt", "a.csv"].map(|f| folder.file(f));
+    let cluster = ["--n", "300", "--mass-ratio", "2", "--mass-fraction", "0.1"];
+    let run = ["--three-body-binaries", "--theta-max", "2", "--t-end", "60"];
+    let files = ["--output", &state, "--csv", &csv];
+    PROGRAM.succeed(&[&cluster[..], &run, &files].concat());
+    PROGRAM.succeed(&["--input", &state, "--steps", "1", "--t-end", "61"]);
+    let last = folder.text("a.csv").lines().last().unwrap().to_owned();
+    assert!(last.starts_with("61.0,"), "{last}");
+}
+
 /// Exchanges bring heavier stars into binaries; the energy stays.
 #[test]
 fn any_number_of_ranks_gives_the_same_bits() {

@@ -363,6 +363,8 @@ impl<C: Communicator> Cluster<C> {
     }
 
     /// Where each of the `objects` stands after an encounter in two places: such that as little mass as possible moves, and none of the places is empty.
+    /// If two ways move the same mass, the label that is in the first place stays there. So after a fly-by the binary is where it was, also beside a star
+    /// of its mass.
     fn standing(&self, places: [usize; 2], objects: &[Object]) -> Vec<usize> {
         let before = self.stars.m[places[0]];
         let moved = |bits: &usize| {
@@ -372,7 +374,15 @@ impl<C: Communicator> Cluster<C> {
             };
             (objects.iter().enumerate().map(stays).sum::<f64>() - before).abs()
         };
-        let best = (1..(1_usize << objects.len()) - 1).min_by(|a, b| moved(a).total_cmp(&moved(b)));
+        let label = self.stars.id[places[0]];
+        let own = objects.iter().position(|object| object.id() == label);
+        let leaves = |bits: &usize| own.is_some_and(|k| bits >> k & 1 == 1);
+        let ways = 1..(1_usize << objects.len()) - 1;
+        let order = |a: &usize, b: &usize| {
+            let by_mass = moved(a).total_cmp(&moved(b));
+            by_mass.then(leaves(a).cmp(&leaves(b)))
+        };
+        let best = ways.min_by(order);
         let bits = best.unwrap_or(2);
         (0..objects.len()).map(|k| bits >> k & 1).collect()
     }
