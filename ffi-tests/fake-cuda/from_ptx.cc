@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "calls.h"
 #include "modules.h"
 #include "ptx/program.h"
 #include "ptx/run.h"
@@ -30,6 +31,21 @@ public:
 private:
     const Device *device;
 };
+
+// Adds the instructions of a launch, its warps and its threads to those of the kernel in the log.
+void log_counts(const ptx::Program &program, const ptx::Counts &counts, std::size_t blocks, std::size_t threads)
+{
+    constexpr std::size_t warp = 32;
+    count("warps:" + program.name, blocks * ((threads + warp - 1) / warp));
+    count("threads:" + program.name, blocks * threads);
+    for (std::size_t n = 0; n < program.steps.size(); ++n) {
+        const std::string &opcode = program.opcodes[n];
+        if (opcode.empty())
+            continue;
+        count("warps:" + program.name + ":" + opcode, counts.warps[n]);
+        count("threads:" + program.name + ":" + opcode, counts.threads[n]);
+    }
+}
 
 std::string first_kernel(const std::string &text)
 {
@@ -65,7 +81,12 @@ std::shared_ptr<const Kernel> make_kernel(const Device *device, const std::strin
         auto run = [=](const void *args, shim::Index grid, shim::Index block) {
             DeviceMemory memory(device);
             ptx::roots = settings().roots;
-            return ptx::run(*program, args, grid, block, settings().order, memory);
+            if (!settings().count)
+                return ptx::run(*program, args, grid, block, settings().order, memory, nullptr);
+            ptx::Counts counts(program->steps.size());
+            std::string wrong = ptx::run(*program, args, grid, block, settings().order, memory, &counts);
+            log_counts(*program, counts, shim::volume(grid), shim::volume(block));
+            return wrong;
         };
         return std::make_shared<Kernel>(Kernel{name, program->parameter_bytes, program->threads, run});
     } catch (const ptx::Wrong &why) {

@@ -121,6 +121,8 @@ void set(Settings &s, const std::string &name, const std::string &value)
         s.log = value;
     else if (name == "TRACE")
         s.trace = number(name, value) != 0;
+    else if (name == "COUNT")
+        s.count = number(name, value) != 0;
     else
         bad(name, value);
 }
@@ -135,6 +137,8 @@ Settings read()
         if (text.compare(0, prefix.size(), prefix) == 0 && equals != std::string::npos)
             set(s, text.substr(prefix.size(), equals - prefix.size()), text.substr(equals + 1));
     }
+    if (s.count && s.order.kind == shim::Order::shuffled)
+        bad("FAKE_CUDA_COUNT with threads in the order of the seed FAKE_CUDA_ORDER", std::to_string(s.order.seed));
     return s;
 }
 

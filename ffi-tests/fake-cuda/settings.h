@@ -38,6 +38,7 @@ struct Settings {
     std::vector<Injection> injections;
     std::string log;
     bool trace = false;
+    bool count = false; // instructions
 };
 
 const Settings &settings();

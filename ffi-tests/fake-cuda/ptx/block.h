@@ -8,6 +8,7 @@
 #include "global.h"
 #include "order.h"
 #include "program.h"
+#include "run.h"
 #include "shared.h"
 #include "team.h"
 
@@ -19,6 +20,7 @@ struct Grid {
     const u8 *arguments;
     shim::Index blocks, threads;
     Launch launch;
+    Counts *counts = nullptr; // null if nobody counts
 };
 
 class Block {

@@ -38,9 +38,13 @@ public:
             starts.push_back(unsigned(program->steps.size()));
             now = &instruction;
             translate();
+            program->opcodes.resize(program->steps.size());
+            if (starts.back() < program->steps.size())
+                program->opcodes[starts.back()] = instruction.opcode;
         }
         starts.push_back(unsigned(program->steps.size()));
         step(Step::end); // of a text that does not end in `ret`
+        program->opcodes.emplace_back();
         for (const auto &[place, label] : jumps) {
             auto found = entry.labels.find(label);
             if (found == entry.labels.end())

@@ -64,6 +64,7 @@ struct Program {
     unsigned parameter_bytes = 0, threads = 0, shared_bytes = 0, local_bytes = 0;
     unsigned units = 0; // of the register file
     std::vector<Step> steps;
+    std::vector<std::string> opcodes; // of each step; empty where it is a further step of an instruction
     std::vector<Preset> presets;
 };
 

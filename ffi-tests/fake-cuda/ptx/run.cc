@@ -58,10 +58,10 @@ void in_turns(Grid &grid, const std::vector<u32> &order, shim::Permutations &per
 } // namespace
 
 std::string run(const Program &program, const void *arguments, shim::Index blocks, shim::Index threads,
-                shim::Order order, Memory &memory)
+                shim::Order order, Memory &memory, Counts *counts)
 {
     static u32 launches = 0;
-    Grid grid{program, static_cast<const u8 *>(arguments), blocks, threads, Launch(memory, ++launches)};
+    Grid grid{program, static_cast<const u8 *>(arguments), blocks, threads, Launch(memory, ++launches), counts};
     shim::Permutations permutations(order);
     u32 current = 0;
     try {

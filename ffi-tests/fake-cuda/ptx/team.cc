@@ -12,6 +12,7 @@ namespace ptx {
 namespace {
 
 constexpr u32 nowhere = std::numeric_limits<u32>::max();
+constexpr u32 warp = 32;
 
 // What %tid.x and its like are for a thread of a block.
 u32 special(const std::string &name, shim::Index thread, shim::Index block, const Grid &grid)
@@ -98,6 +99,20 @@ bool Team::choose(u32 &limit)
     return best != none;
 }
 
+// Number of warps that have threads in the group. In plain order the threads of a warp are neighbours.
+unsigned Team::warps(const Group &group) const
+{
+    unsigned found = 0;
+    u32 last = nowhere;
+    for (unsigned lane = 0; lane < width(); ++lane) {
+        if (!group.mask[lane] || thread(lane) / warp == last)
+            continue;
+        last = thread(lane) / warp;
+        ++found;
+    }
+    return found;
+}
+
 bool Team::run(unsigned long instructions)
 {
     DenormalMode mode;
@@ -110,6 +125,10 @@ bool Team::run(unsigned long instructions)
             Group &group = groups[current];
             const Step &step = program.steps[group.at];
             const std::size_t before = groups.size();
+            if (Counts *counts = block.grid.counts) {
+                counts->warps[group.at] += warps(group);
+                counts->threads[group.at] += group.count;
+            }
             if (step.kind == Step::plain && !step.guarded) {
                 mode.set(step.denormals);
                 (group.count == width() ? step.full : step.masked)(*this, step);

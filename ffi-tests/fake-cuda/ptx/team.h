@@ -84,6 +84,7 @@ private:
 
     template <class T> static std::unique_ptr<T[], Free> aligned(std::size_t count);
     bool choose(u32 &limit);
+    unsigned warps(const Group &group) const;
     void branch(const Step &step);
     void guarded(const Step &step);
     void execute(const Step &step);
