@@ -13,6 +13,7 @@ use kirin_kit::communicator::{Communicator, Counted};
 use serde::{Deserialize, Serialize};
 
 use crate::binaries::{Binary, binding};
+use crate::device::OrbitsOnDevice;
 use crate::diagnostics::{Diagnostics, SUMMED, half_mass_relaxation_time};
 use crate::error::Error;
 use crate::ledger::{Escaper, Ledger};
@@ -99,7 +100,9 @@ pub struct Cluster<C> {
     taken: Vec<u64>,
     /// The stars on a GPU, where steps are computed there: then the columns here are those of the last [`fetch`](Self::fetch).
     on_device: Option<on_device::OnDevice>,
-    /// The GPU, if one has been chosen, and the number of steps of this process that it has taken.
+    /// A GPU that finds the orbits, where the processor computes the other phases.
+    orbits: Option<OrbitsOnDevice>,
+    /// The GPU, if one has been chosen, with what it does, and the number of steps of this process in which it has done so.
     pub device: Option<(String, u64)>,
     /// Whether the next step would leave fewer than [`FEWEST`] stars: then it is not taken.
     pub dissolved: bool,
@@ -147,6 +150,7 @@ impl<C: Communicator> Cluster<C> {
             escapers: Vec::new(),
             taken: Vec::new(),
             on_device: None,
+            orbits: None,
             device: None,
             dissolved: false,
         };
@@ -271,6 +275,7 @@ impl<C: Communicator> Cluster<C> {
         let dt = self.evolution_step(self.feeding_step(dt))?;
         let before = self.keep();
         if self.advance(dt)? {
+            self.note_orbits();
             return Ok(());
         }
         match before {

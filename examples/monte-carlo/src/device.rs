@@ -1,7 +1,10 @@
 //! The stars on a GPU, with the phases of a step there (`kernels/`). All sums have the order of the processor's, and the
 //! phases need no function but the square root, which both round correctly: so the bits are the same.
 
+mod orbits;
 mod phases;
+
+pub use orbits::OrbitsOnDevice;
 
 use kirin_device::{Array, Failure, Gpu, Kernel, Result, ptx};
 
@@ -17,6 +20,9 @@ const THREADS: usize = 128;
 /// Keys that a thread block sorts in shared memory, and its threads: TILE and THREADS in `sort.cu`.
 const TILE: usize = 2048;
 const TILE_THREADS: usize = 512;
+
+/// Nanoseconds a star in which a kernel should be over, many times what it takes.
+const PATIENCE: u64 = 20;
 
 /// Sums that a thread block joins: LEAVES in `step.cu`.
 const LEAVES: usize = 512;

@@ -106,29 +106,85 @@ fn a_cluster_that_shrinks_comes_back() {
 
 #[test]
 fn what_the_gpu_cannot_do_is_refused_and_left_to_the_processor() {
-    let units = ["--units", "10000Msun,1pc"];
-    let evolution = [&units[..], &["--stellar-evolution", "0.02"]].concat();
-    let cases: [(&[&str], &str); 5] = [
-        (&["--ranks", "2"], "several ranks"),
-        (&["--stellar-radius", "1e-4"], "collisions of stars"),
-        (&["--three-body-binaries"], "binaries"),
-        (&evolution, "stellar evolution"),
-        (&["--black-hole-mass", "0.01"], "a black hole"),
-    ];
-    for (case, why) in cases {
-        let arguments = [&["--n", "10000", "--steps", "1", "--t-end", "1"][..], case].concat();
-        let refusal = PROGRAM.fail(&[&arguments[..], &["--device", "gpu"]].concat());
-        let told = refusal.contains("--device gpu: ") && refusal.contains(why);
-        assert!(told, "{case:?}: {refusal}");
-        let Some(run) = run(&arguments, &[]) else {
-            return;
-        };
-        assert!(run.success, "{case:?}: {}", run.err);
-        assert!(run.out.contains("steps on cpu"), "{case:?}: {}", run.out);
+    let ranks = ["--n", "10000", "--steps", "1", "--ranks", "2"];
+    let refusal = PROGRAM.fail(&[&ranks[..], &["--device", "gpu"]].concat());
+    let told = refusal.contains("--device gpu: several ranks only on the processor");
+    assert!(told, "{refusal}");
+    if let Some(run) = run(&ranks, &[]) {
+        assert!(run.success, "{}", run.err);
+        assert!(run.out.contains("steps on cpu"), "{}", run.out);
     }
     let few = PROGRAM.fail(&["--n", "999", "--steps", "1", "--device", "gpu"]);
     let why = "--device gpu: 999 stars are too few, it needs 1000";
     assert!(few.contains(why), "{few}");
+}
+
+/// Runs with what only the processor has: the GPU finds their orbits, with the bits of the processor.
+const WITH_PROCESSOR: [&[&str]; 4] = [
+    // Many stars merge in the first steps.
+    &[
+        "--stellar-radius",
+        "1e-3",
+        "--tidal-boundary",
+        "energy",
+        "--tidal-radius",
+        "4",
+    ],
+    &["--binary-fraction", "0.3", "--three-body-binaries"],
+    &[
+        "--mass-function",
+        "kroupa",
+        "--units",
+        "922Msun,1pc",
+        "--stellar-evolution",
+        "0.02",
+    ],
+    &["--black-hole-mass", "0.05", "--capture-radius", "1e-3"],
+];
+
+#[test]
+fn the_gpu_finds_the_orbits_of_all_runs() {
+    for (number, case) in WITH_PROCESSOR.into_iter().enumerate() {
+        let options = [&["--n", "1607", "--steps", "8"], case].concat();
+        let name = format!("orbits-{number}");
+        let Some(run) = compared(&name, &options, &[("FAKE_CUDA_ORDER", "1")]) else {
+            return;
+        };
+        assert_eq!(run.log.complaints, [""; 0], "{case:?}");
+        assert_eq!(run.log.left(), [""; 0], "{case:?}");
+        assert_eq!(run.log.count("kernel:find_places"), 8, "{case:?}");
+        assert_eq!(run.log.count("kernel:relax"), 0, "{case:?}");
+        let told = "steps on cpu, orbits on cuda 0 (Fake 0)\n";
+        assert!(
+            run.err.is_empty() && run.out.contains(told),
+            "{case:?}: {run:?}"
+        );
+    }
+}
+
+/// The processor finds the orbits of the step in which the GPU fails, and of all later ones.
+#[test]
+fn a_gpu_that_fails_with_the_orbits_loses_nothing() {
+    let failures = [
+        ("FAKE_CUDA_FAIL", "cuLaunchKernel#5:700:device"),
+        ("FAKE_CUDA_FAIL", "cuMemcpyDtoHAsync_v2#12:700:device"),
+        ("FAKE_CUDA_FAIL", "cuMemcpyHtoDAsync_v2#18:700:device"),
+    ];
+    let options = ["--n", "1100", "--steps", "4", "--three-body-binaries"];
+    for (number, failure) in failures.into_iter().enumerate() {
+        let Some(run) = compared(&format!("lost-orbits-{number}"), &options, &[failure]) else {
+            return;
+        };
+        let told = run
+            .err
+            .contains("the processor goes on from step 3, as the GPU failed");
+        assert!(told, "{failure:?}: {}", run.err);
+        assert!(
+            run.out.contains("orbits on cuda 0 (Fake 0) (2 of 4)"),
+            "{failure:?}: {}",
+            run.out
+        );
+    }
 }
 
 #[test]
@@ -187,4 +243,23 @@ fn auto_takes_a_gpu_for_large_clusters() {
         let told = format!("steps on {device}");
         assert!(run.out.contains(&told), "{n} {settings:?}: {}", run.out);
     }
+}
+
+/// The driver's counts of instructions: the sums of runs of 64 stars load the masses once on the way out, and masses and
+/// radii on the way in.
+#[test]
+fn the_instructions_of_a_step_are_counted() {
+    let count = |steps: &str| {
+        let options = ["--n", "1100", "--steps", steps, "--device", "gpu"];
+        let run = run(&options, &[("FAKE_CUDA_COUNT", "1")])?;
+        assert!(run.success, "{run:?}");
+        let of = |what: &str| run.log.count(&format!("{what}:sum_runs:ld.global.f64"));
+        Some([of("warps"), of("threads")])
+    };
+    let (Some(one), Some(two)) = (count("1"), count("2")) else {
+        return;
+    };
+    // One warp: 18 of its threads have a run each, of which the last is shorter.
+    assert_eq!(two[1] - one[1], 3 * 1100);
+    assert_eq!(two[0] - one[0], 3 * 64);
 }

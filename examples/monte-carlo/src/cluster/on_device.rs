@@ -1,4 +1,5 @@
-//! Steps on a GPU. The stars stay there; [`Cluster::fetch`] brings them back for those who look at them.
+//! Steps on a GPU. The stars stay there; [`Cluster::fetch`] brings them back for those who look at them. Where a run needs a phase
+//! that only the processor has, the GPU finds the new orbits, and the processor does all else.
 
 use std::time::Instant;
 
@@ -9,7 +10,7 @@ use kirin_kit::communicator::Communicator;
 
 use super::dissolution::MANY;
 use super::{Cluster, Past};
-use crate::device::StarsOnDevice;
+use crate::device::{OrbitsOnDevice, StarsOnDevice};
 use crate::diagnostics::Diagnostics;
 use crate::error::Error;
 use crate::ledger::Escaper;
@@ -53,6 +54,9 @@ impl<C: Communicator> Cluster<C> {
             // A machine without a GPU is nothing to tell.
             Err(_) => return Ok(()),
         };
+        if self.needs_processor() {
+            return self.use_device_for_orbits(gpu, device);
+        }
         match StarsOnDevice::new(gpu, &self.stars, &self.streams) {
             Ok(stars) => {
                 let (number, name) = stars.device();
@@ -70,29 +74,67 @@ impl<C: Communicator> Cluster<C> {
         Ok(())
     }
 
-    /// What of this run the GPU cannot do.
-    fn objection(&self) -> Option<String> {
+    /// The GPU finds the orbits of this run.
+    fn use_device_for_orbits(&mut self, gpu: Gpu, device: Device) -> Result<(), Error> {
+        match OrbitsOnDevice::new(gpu, self.n()) {
+            Ok(orbits) => {
+                let (number, name) = orbits.device();
+                self.device = Some((format!("cpu, orbits on cuda {number} ({name})"), 0));
+                self.orbits = Some(orbits);
+            }
+            Err(why) if device == Device::Gpu => {
+                return Err(Error::Refused(format!("--device gpu: {why}")));
+            }
+            Err(why) => eprintln!("monte-carlo: the processor computes the steps: {why}"),
+        }
+        Ok(())
+    }
+
+    /// New orbits, on the GPU. The answer is `false`, and nothing has changed, if there is none for this, or if it fails.
+    pub(super) fn move_on_device(&mut self) -> bool {
+        let Some(mut orbits) = self.orbits.take().filter(|_| self.n() >= MANY) else {
+            return false;
+        };
+        let began = Instant::now();
+        let (stars, streams) = (&mut self.stars, &mut self.streams);
+        if let Err(why) = orbits.move_stars(&self.potential, &self.radii, stars, streams) {
+            let next = self.past.steps + 1;
+            eprintln!(
+                "monte-carlo: the processor goes on from step {next}, as the GPU failed: {why}"
+            );
+            return false;
+        }
+        self.orbits = Some(orbits);
+        self.profile.0[Phase::Orbits as usize] += began.elapsed().as_secs_f64();
+        true
+    }
+
+    /// Counts a step whose orbits the GPU has found.
+    pub(super) fn note_orbits(&mut self) {
+        if let (Some(_), Some((_, steps))) = (&self.orbits, &mut self.device) {
+            *steps += 1;
+        }
+    }
+
+    /// Whether this run has a phase that only the processor has.
+    fn needs_processor(&self) -> bool {
         let Settings {
             radius,
             evolution,
             black_hole,
             ..
         } = &self.settings;
-        let cases = [
-            (self.world.size() > 1, "several ranks"),
-            (*radius > 0.0, "collisions of stars"),
-            (self.settings.has_binaries(), "binaries"),
-            (evolution.is_some(), "stellar evolution"),
-            (black_hole.is_some(), "a black hole"),
-        ];
-        let case = cases.into_iter().find(|(is, _)| *is);
-        match case {
-            Some((_, what)) => Some(format!("{what} only on the processor")),
-            None if self.n() < MANY => {
-                Some(format!("{} stars are too few, it needs {MANY}", self.n()))
-            }
-            None => None,
+        let mergers = *radius > 0.0;
+        mergers || self.settings.has_binaries() || evolution.is_some() || black_hole.is_some()
+    }
+
+    /// Why a GPU cannot have a part in this run.
+    fn objection(&self) -> Option<String> {
+        if self.world.size() > 1 {
+            return Some("several ranks only on the processor".to_owned());
         }
+        let n = self.n();
+        (n < MANY).then(|| format!("{n} stars are too few, it needs {MANY}"))
     }
 
     /// Brings the stars back from the GPU, if they have moved there. Steps do not do this by themselves. If the GPU fails, the
@@ -153,7 +195,7 @@ impl<C: Communicator> Cluster<C> {
         self.partition.n = self.stars.len();
         let first = self.past.steps + 1;
         eprintln!("monte-carlo: the processor goes on from step {first}, as the GPU failed: {why}");
-        while self.past.steps < number {
+        while self.past.steps < number && !self.dissolved {
             self.step(on.t_end)?;
         }
         Ok(())

@@ -165,6 +165,9 @@ impl<C: Communicator> Cluster<C> {
 
     /// Phase 5.
     pub(super) fn move_stars(&mut self) {
+        if self.move_on_device() {
+            return;
+        }
         let first = self.first();
         self.told.resize(self.streams.len(), 0.0);
         let (potential, radii) = (&self.potential, &self.radii);

@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use kirin_device::{Argument, Kernel, Result};
 
-use super::{Columns, LEAVES, Leaver, Shells, StarsOnDevice, THREADS, TILE, TILE_THREADS, padded};
+use super::{
+    Columns, LEAVES, Leaver, PATIENCE, Shells, StarsOnDevice, THREADS, TILE, TILE_THREADS, padded,
+};
 use crate::diagnostics::{Diagnostics, FRACTIONS, SUMMED};
 use crate::partition::BIN;
 use crate::potential::{RUN, RUNS};
 use crate::tide::Boundary;
-
-/// Nanoseconds a star in which a kernel should be over, many times what it takes.
-const PATIENCE: u64 = 20;
 
 impl StarsOnDevice {
     /// A kernel with a thread for each of so many things.
