@@ -127,7 +127,8 @@ def contents():
     files = dict(compiled)
     for file in sorted([*(HERE / "kirin").glob("*.py*"), HERE / "kirin/py.typed", HERE / "kirin/workers/gravity_field"]):
         files[file.relative_to(HERE).as_posix()] = file.read_bytes()
-    for header in (f"{interface}.{kind}" for interface in INTERFACES for kind in ("h", "f90")):
+    # The names under which clients of GRAPE-5 and GRAPE-7 include its header, too.
+    for header in [f"{interface}.{kind}" for interface in INTERFACES for kind in ("h", "f90")] + ["gp5util.h", "g5nbutil.h"]:
         files[f"kirin/include/{header}"] = (ROOT / "include" / header).read_bytes()
     of = f"{value('name').replace('-', '_')}-{version()}"
     info = f"{of}.dist-info"

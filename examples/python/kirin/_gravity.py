@@ -70,15 +70,15 @@ class Gravity(Handle):
     [-4.]
     """
 
-    # The time of all sources, or None if they have several.
-    __slots__ = ("_time",)
+    # The time of all sources, or None if they have several; whether they have softening lengths of their own.
+    __slots__ = ("_time", "_softened")
     _opens = staticmethod(_library.open_)
 
     def __init__(
         self, x=None, m=None, *, v=None, acc=None, jerk=None, snap=None, time=None, eps=None, precision=None
     ):
         self._open()
-        self._time = 0.0
+        self._time, self._softened = 0.0, False
         try:
             if precision is not None:
                 self.set_precision(precision)
@@ -104,7 +104,7 @@ class Gravity(Handle):
         status = _library.set_sources(self._handle, len(x), _byref(sources))
         if status < 0:
             raise_for(status)
-        self._time = _common(keep.get("time"))
+        self._time, self._softened = _common(keep.get("time")), eps is not None
 
     def update(
         self, index, *, x=None, m=None, v=None, acc=None, jerk=None, snap=None, time=None, eps=None
@@ -139,15 +139,23 @@ class Gravity(Handle):
             raise ValueError("the sources have several times: give the time of the forces")
         return self._time
 
-    def accelerations(self, x=None, *, eps=0.0, source=None, time=None, out=None):
+    def _eps(self, x, eps):
+        """The softening of targets: the one that is given, or 0."""
+        if eps is None:
+            return 0.0
+        if x is None and self._softened and np.ndim(eps) == 0:
+            raise ValueError("the sources have softening lengths of their own: without x, one number eps would have no effect")
+        return eps
+
+    def accelerations(self, x=None, *, eps=None, source=None, time=None, out=None):
         """Accelerations at points, (n, 3): the sum of m (xj - x) / (r^2 + eps^2)^(3/2) over the sources.
 
         Parameters
         ----------
         x : (n, 3), optional
             Positions. Without them, the accelerations of the sources themselves.
-        eps : number or (n,)
-            Softening lengths. Without `x`, sources that have some of their own use these in place of one number.
+        eps : number or (n,), optional
+            Softening lengths; 0 by default. Without `x`, sources that have some of their own use these: one number is then refused.
         source : (n,) of integers, optional
             The source that a point is, which is left out; negative for none. (A source at the very place of a point exerts no
             force on it without softening.)
@@ -161,7 +169,7 @@ class Gravity(Handle):
                [ 0., -1.,  0.]])
         """
         results = _library.Results()
-        targets, n, eps2, keep = self._targets(x, eps, source)
+        targets, n, eps2, keep = self._targets(x, self._eps(x, eps), source)
         acc = _arrays.results(results, "acc", (n, 3), out, keep[0])
         status = _library.forces(self._handle, self._at(time), eps2, n, _byref(targets), _byref(results))
         if status < 0:
@@ -169,7 +177,7 @@ class Gravity(Handle):
         del keep
         return _arrays.in_place(acc, out)
 
-    def potentials(self, x=None, *, eps=0.0, source=None, time=None, out=None):
+    def potentials(self, x=None, *, eps=None, source=None, time=None, out=None):
         """Potentials at points, (n,): minus the sum of m / sqrt(r^2 + eps^2) over the sources.
 
         The arguments are those of `accelerations`. A point at the very place of a softened source feels that source's -m / eps, unless
@@ -179,7 +187,7 @@ class Gravity(Handle):
         array([-0.25, -0.25])
         """
         results = _library.Results()
-        targets, n, eps2, keep = self._targets(x, eps, source)
+        targets, n, eps2, keep = self._targets(x, self._eps(x, eps), source)
         pot = _arrays.results(results, "pot", (n,), out, keep[0])
         status = _library.forces(self._handle, self._at(time), eps2, n, _byref(targets), _byref(results))
         if status < 0:
@@ -188,7 +196,7 @@ class Gravity(Handle):
         return _arrays.in_place(pot, out)
 
     def forces(
-        self, x=None, v=None, *, eps=0.0, source=None, time=None, jerk=False, potential=False, nearest=False
+        self, x=None, v=None, *, eps=None, source=None, time=None, jerk=False, potential=False, nearest=False
     ):
         """Accelerations at points with what else is wanted, as `Forces`: jerks, potentials, nearest sources.
 
@@ -207,11 +215,11 @@ class Gravity(Handle):
         if v is not None:
             v = vectors(v, "v", len(x))
         if x is not None and source is None and len(x) == 1:
-            eps2s, eps2 = squares(eps, "eps", 1)
+            eps2s, eps2 = squares(self._eps(x, eps), "eps", 1)
             eps2 = eps2 if eps2s is None else eps2s[0]
             return Forces._make(_point.forces(self._handle, x, v, eps2, self._at(time), jerk, potential, nearest))
         results = _library.Results()
-        targets, n, eps2, keep = self._targets(x, eps, source)
+        targets, n, eps2, keep = self._targets(x, self._eps(x, eps), source)
         if v is not None:
             put_vectors(targets, "v", v)
         acc = new(results, "acc", (n, 3))

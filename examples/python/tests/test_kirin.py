@@ -206,6 +206,20 @@ class Numbers(unittest.TestCase):
             for eps in (np.float32(0.25), np.float64(0.25), np.array(0.25)):
                 np.testing.assert_array_equal(gravity.accelerations(eps=eps), wanted)
 
+    def test_one_number_is_refused_where_sources_have_softening_lengths_of_their_own(self):
+        own = np.full(self.n, 0.25)
+        with kirin.Gravity(self.x, self.m, eps=own) as gravity:
+            wanted = plain(self.x, self.m, 2 * 0.25**2, self.x)[0]
+            self.near(gravity.accelerations(self.x, eps=0.25), wanted)
+            self.near(gravity.accelerations(eps=own), wanted)
+            gravity.forces(), gravity.forces(self.x[:1], eps=5.0)
+            for eps in (5.0, 0, np.float64(0.1), np.array(0.1)):
+                for call in (gravity.accelerations, gravity.potentials, gravity.forces):
+                    with self.assertRaisesRegex(ValueError, "softening lengths of their own"):
+                        call(eps=eps)
+            gravity.set_sources(self.x, self.m)
+            gravity.forces(eps=5.0)
+
     def test_what_has_no_unit_and_no_mask_is_an_array(self):
         wanted = kirin.accelerations(self.x, self.m)
         masked = np.ma.array(self.x, mask=np.zeros_like(self.x, bool))
