@@ -220,10 +220,7 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figur
         }
         n = n.max(snapshot.bodies.len());
         let view = seen(snapshot.time, &snapshot.bodies, frame);
-        views.push(match frame {
-            Frame::Galaxy => with_orbit(view, &snapshot.bodies, &galaxy),
-            Frame::Cluster(_) => view,
-        });
+        views.push(with_orbit(view, &snapshot.bodies, &galaxy));
     }
     let known = galaxy.known_units();
     let units = known.as_ref();
@@ -238,9 +235,12 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figur
     }
     Ok(Figure {
         title: format!("{} stars in the plane of the galaxy", grouped(n as u64)),
-        subtitle: match units {
-            Some(units) => format!("galaxy: {}; units: {units}", galaxy.title()),
-            None => format!("galaxy: {}", galaxy.title()),
+        subtitle: match galaxy.is_none() {
+            true => format!("galaxy: {}", galaxy.title()),
+            false => format!(
+                "galaxy: {}; its centre: + or an arrow to it; line: the cluster's orbit",
+                galaxy.title()
+            ),
         },
         columns,
     })

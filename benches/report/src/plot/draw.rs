@@ -4,9 +4,11 @@ use plotters::prelude::{DrawingBackend, RGBColor};
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::axis::Axis;
-use super::canvas::{At, Canvas, SIZE};
+use super::canvas::{At, Canvas};
 use super::labels::spread;
-use super::layout::{ABOVE, BELOW, BESIDE, EDGE, Frame, GUTTER, NAME, NUMBERS, layout};
+use super::layout::{
+    ABOVE, BELOW, BESIDE, EDGE, Frame, GUTTER, NAME, NUMBERS, close_width, layout,
+};
 use super::{Curve, Data, Figure, Form, Panel, View};
 
 const PAPER: RGBColor = RGBColor(255, 255, 255);
@@ -22,6 +24,10 @@ pub(super) const HEAVY_STAR: RGBColor = RGBColor(201, 42, 42);
 const ORBIT: RGBColor = RGBColor(196, 142, 18);
 /// Half the length of the arms of a cross.
 const CROSS: f64 = 6.0;
+/// Length of an arrow at the edge of a view, of the strokes of its head, and its distance from the edge.
+const ARROW: f64 = 18.0;
+const ARROW_HEAD: f64 = 6.0;
+const ARROW_ROOM: f64 = 5.0;
 /// From inside to outside: dark to light, told apart without colour vision too.
 const CURVES: [RGBColor; 6] = [
     RGBColor(23, 55, 94),
@@ -38,16 +44,30 @@ const SMALL: u32 = 15;
 
 type Drawn = Result<(), String>;
 
-/// Draws all of `figure`.
-pub(super) fn figure<B: DrawingBackend>(canvas: &Canvas<'_, B>, figure: &Figure) -> Drawn {
+/// The width of a page on which `figure` has no empty margins.
+pub(super) fn width<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    figure: &Figure,
+) -> Result<u32, String> {
+    let numbers = numbers_of_views(canvas, &figure.columns)?;
+    Ok(close_width(&figure.columns, numbers))
+}
+
+/// Draws all of `figure` on a page of this width.
+pub(super) fn figure<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    figure: &Figure,
+    width: u32,
+) -> Drawn {
     let left_top = (HPos::Left, VPos::Top);
-    let most = f64::from(SIZE.0) - 2.0 * EDGE;
+    let most = f64::from(width) - 2.0 * EDGE;
     canvas.fill(PAPER)?;
     let title = canvas.fitted(&figure.title, most, TITLE)?;
     canvas.text(&title, (EDGE, 24.0), left_top, TITLE, INK)?;
     let subtitle = canvas.fitted(&figure.subtitle, most, SMALL)?;
     canvas.text(&subtitle, (EDGE, 60.0), left_top, SMALL, SOFT_INK)?;
-    let layout = layout(&figure.columns, numbers_of_views(canvas, &figure.columns)?);
+    let numbers = numbers_of_views(canvas, &figure.columns)?;
+    let layout = layout(&figure.columns, numbers, width);
     for (panels, frames) in figure.columns.iter().zip(&layout) {
         for (panel, frame) in panels.iter().zip(frames) {
             draw_panel(canvas, panel, *frame)?;
@@ -283,18 +303,19 @@ fn draw_view<B: DrawingBackend>(
     let inside = |place: &f64| (0.0..=1.0).contains(place);
     let radius = if view.points.len() > 1500 { 0.9 } else { 1.3 };
     let place = |axis: &Axis, value| axis.place(value).filter(inside);
-    let both = |p: &(f64, f64)| Some((place(&x_axis, p.0)?, place(&y_axis, p.1)?));
+    let places = |p: &(f64, f64)| Some((x_axis.place(p.0)?, y_axis.place(p.1)?));
     for path in &view.paths {
-        // A path that leaves the square goes on where it comes back.
-        for part in path.split(|p| both(p).is_none()) {
-            let points = part.iter().filter_map(both).map(|(x, y)| square.at(x, y));
-            canvas.line(&points.collect::<Vec<_>>(), ORBIT, 1)?;
+        let path: Vec<At> = path.iter().filter_map(places).collect();
+        for part in inside_of_square(&path) {
+            let points: Vec<At> = part.into_iter().map(|(x, y)| square.at(x, y)).collect();
+            canvas.line(&points, ORBIT, 1)?;
         }
     }
-    for (x, y) in view.marks.iter().filter_map(both) {
-        let (x, y) = square.at(x, y);
-        canvas.line(&[(x - CROSS, y), (x + CROSS, y)], INK, 1)?;
-        canvas.line(&[(x, y - CROSS), (x, y + CROSS)], INK, 1)?;
+    for at in view.marks.iter().filter_map(places) {
+        match inside(&at.0) && inside(&at.1) {
+            true => draw_cross(canvas, square.at(at.0, at.1))?,
+            false => draw_arrow(canvas, square, at)?,
+        }
     }
     for (points, radius, colour) in [
         (&view.points, radius, STAR),
@@ -310,4 +331,105 @@ fn draw_view<B: DrawingBackend>(
     let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)];
     canvas.line(&corners.map(|(x, y)| square.at(x, y)), SOFT_INK, 1)?;
     Ok(square)
+}
+
+/// The parts of a path that are inside of the square from 0 to 1. A path that leaves it goes on where it comes back, and one
+/// that turns round begins a new part: it would be drawn as an area.
+fn inside_of_square(path: &[At]) -> Vec<Vec<At>> {
+    let mut parts: Vec<Vec<At>> = Vec::new();
+    for pair in path.windows(2) {
+        let Some([from, to]) = clipped(pair[0], pair[1]) else {
+            continue;
+        };
+        match parts.last_mut() {
+            Some(part) if part.last() == Some(&from) && !turns_round(part, to) => part.push(to),
+            _ => parts.push(vec![from, to]),
+        }
+    }
+    parts
+}
+
+/// Whether a path that goes on to `to` turns by more than a right angle.
+fn turns_round(part: &[At], to: At) -> bool {
+    let [.., before, at] = *part else {
+        return false;
+    };
+    (at.0 - before.0) * (to.0 - at.0) + (at.1 - before.1) * (to.1 - at.1) < 0.0
+}
+
+/// The part of a line that is inside of the square from 0 to 1 (Liang and Barsky 1984).
+fn clipped(from: At, to: At) -> Option<[At; 2]> {
+    let along = (to.0 - from.0, to.1 - from.1);
+    let (mut begin, mut end) = (0.0_f64, 1.0_f64);
+    for (at, step) in [(from.0, along.0), (from.1, along.1)] {
+        if step == 0.0 {
+            if !(0.0..=1.0).contains(&at) {
+                return None;
+            }
+            continue;
+        }
+        let (low, high) = (-at / step, (1.0 - at) / step);
+        begin = begin.max(low.min(high));
+        end = end.min(low.max(high));
+    }
+    let at = |part: f64| match part {
+        0.0 => from,
+        1.0 => to,
+        _ => (from.0 + part * along.0, from.1 + part * along.1),
+    };
+    (begin < end).then(|| [at(begin), at(end)])
+}
+
+fn draw_cross<B: DrawingBackend>(canvas: &Canvas<'_, B>, (x, y): At) -> Drawn {
+    canvas.line(&[(x - CROSS, y), (x + CROSS, y)], INK, 1)?;
+    canvas.line(&[(x, y - CROSS), (x, y + CROSS)], INK, 1)
+}
+
+/// An arrow at the edge of the square that points from its middle to what is outside of it.
+fn draw_arrow<B: DrawingBackend>(canvas: &Canvas<'_, B>, square: Frame, at: At) -> Drawn {
+    let (x, y) = (at.0 - 0.5, 0.5 - at.1);
+    let length = x.hypot(y);
+    let (x, y) = (x / length, y / length);
+    let middle = square.at(0.5, 0.5);
+    let to_tip = (0.5 * square.height() - ARROW_ROOM) / x.abs().max(y.abs());
+    let tip = (middle.0 + to_tip * x, middle.1 + to_tip * y);
+    let from_tip =
+        |back: f64, aside: f64| (tip.0 - back * x - aside * y, tip.1 - back * y + aside * x);
+    canvas.line(&[from_tip(ARROW, 0.0), tip], INK, 1)?;
+    for side in [-0.6, 0.6] {
+        canvas.line(&[from_tip(ARROW_HEAD, side * ARROW_HEAD), tip], INK, 1)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_cut_at_the_edges() {
+        let parts = inside_of_square(&[
+            (-1.0, 0.5),
+            (0.5, 0.5),
+            (0.5, 2.0),
+            (0.25, 2.0),
+            (0.25, -1.0),
+        ]);
+        assert_eq!(
+            parts,
+            [
+                vec![(0.0, 0.5), (0.5, 0.5), (0.5, 1.0)],
+                vec![(0.25, 1.0), (0.25, 0.0)],
+            ]
+        );
+        assert_eq!(
+            clipped((0.25, 0.5), (0.75, 1.0)),
+            Some([(0.25, 0.5), (0.75, 1.0)])
+        );
+        assert_eq!(clipped((-1.0, 0.5), (0.5, 2.5)), None);
+        assert_eq!(clipped((2.0, 0.5), (2.0, 0.6)), None);
+        // Back on itself.
+        let back = inside_of_square(&[(0.1, 0.5), (0.9, 0.5), (0.2, 0.5)]);
+        assert_eq!(back.len(), 2);
+    }
 }

@@ -48,13 +48,25 @@ fn format(path: &Path) -> Result<Format, String> {
     }
 }
 
-pub(super) fn save(figure: &Figure, path: &Path) -> Result<(), String> {
+/// Saves the figure, if it is `close` on a page without empty margins.
+pub(super) fn save(figure: &Figure, path: &Path, close: bool) -> Result<(), String> {
     use_built_in_font();
     let name = |e: String| format!("{}: {e}", path.display());
+    let size = match close {
+        true => (close_width(figure)?, SIZE.1),
+        false => SIZE,
+    };
     match format(path)? {
-        Format::Svg => std::fs::write(path, svg(figure)?).map_err(|e| name(e.to_string())),
-        Format::Png => save_png(&png(figure)?, path).map_err(|e| name(e.to_string())),
+        Format::Svg => std::fs::write(path, svg(figure, size)?).map_err(|e| name(e.to_string())),
+        Format::Png => save_png(&png(figure, size)?, size, path).map_err(|e| name(e.to_string())),
     }
+}
+
+/// The width at which the figure has no empty margins.
+fn close_width(figure: &Figure) -> Result<u32, String> {
+    let mut text = String::new();
+    let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+    draw::width(&Canvas::new(&area, 1), figure)
 }
 
 /// plotters measures and draws letters with the fonts it is given.
@@ -67,27 +79,27 @@ fn use_built_in_font() {
     });
 }
 
-fn svg(figure: &Figure) -> Result<String, String> {
-    let fine = (SIZE.0 * SVG_SCALE, SIZE.1 * SVG_SCALE);
+fn svg(figure: &Figure, page: (u32, u32)) -> Result<String, String> {
+    let fine = (page.0 * SVG_SCALE, page.1 * SVG_SCALE);
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, fine).into_drawing_area();
-        draw::figure(&Canvas::new(&area, SVG_SCALE), figure)?;
+        draw::figure(&Canvas::new(&area, SVG_SCALE), figure, page.0)?;
         area.present().map_err(|e| e.to_string())?;
     }
     // The picture has the figure's size; its coordinates remain finer.
     let size = |(width, height): (u32, u32)| format!("width=\"{width}\" height=\"{height}\"");
-    Ok(text.replacen(&size(fine), &size(SIZE), 1))
+    Ok(text.replacen(&size(fine), &size(page), 1))
 }
 
-/// The figure's pixels, three bytes each, in rows of `SIZE.0 * PNG_SCALE`.
-fn png(figure: &Figure) -> Result<Vec<u8>, String> {
+/// The figure's pixels, three bytes each, in rows of `PNG_SCALE` times the width of the page.
+fn png(figure: &Figure, page: (u32, u32)) -> Result<Vec<u8>, String> {
     let scale = PNG_SCALE * OVERSAMPLING;
-    let (width, height) = (SIZE.0 * scale, SIZE.1 * scale);
+    let (width, height) = (page.0 * scale, page.1 * scale);
     let mut fine = vec![0; (width * height * 3) as usize];
     {
         let area = BitMapBackend::with_buffer(&mut fine, (width, height)).into_drawing_area();
-        draw::figure(&Canvas::new(&area, scale), figure)?;
+        draw::figure(&Canvas::new(&area, scale), figure, page.0)?;
         area.present().map_err(|e| e.to_string())?;
     }
     Ok(averaged(&fine, width as usize, OVERSAMPLING as usize))
@@ -111,9 +123,9 @@ fn averaged(fine: &[u8], width: usize, side: usize) -> Vec<u8> {
     coarse
 }
 
-fn save_png(pixels: &[u8], path: &Path) -> Result<(), png::EncodingError> {
+fn save_png(pixels: &[u8], page: (u32, u32), path: &Path) -> Result<(), png::EncodingError> {
     let file = BufWriter::new(File::create(path)?);
-    let mut encoder = png::Encoder::new(file, SIZE.0 * PNG_SCALE, SIZE.1 * PNG_SCALE);
+    let mut encoder = png::Encoder::new(file, page.0 * PNG_SCALE, page.1 * PNG_SCALE);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header()?;

@@ -50,14 +50,31 @@ impl Frame {
     }
 }
 
-/// The frame of each panel, with its words. Views are squares of one size: the largest at which all panels fit on
-/// the page. `numbers` is the room for the numbers beside a view. The other columns share the rest of the width. A
-/// figure that has only views stands in the middle of the page.
-pub(super) fn layout(columns: &[Vec<Panel>], numbers: f64) -> Vec<Vec<Frame>> {
+/// Whether a column has views only.
+fn of_views(panels: &[Panel]) -> bool {
     let is_view = |p: &Panel| matches!(p.data, Data::View { .. });
-    let of_views = |panels: &Vec<Panel>| !panels.is_empty() && panels.iter().all(is_view);
+    !panels.is_empty() && panels.iter().all(is_view)
+}
+
+/// The width of a page without empty margins: less than that of other pages only for a figure that has only views.
+pub(super) fn close_width(columns: &[Vec<Panel>], numbers: f64) -> u32 {
+    if columns.is_empty() || !columns.iter().all(|c| of_views(c)) {
+        return SIZE.0;
+    }
+    let frames = layout(columns, numbers, SIZE.0);
+    let of_column = |column: &[Frame]| column.first().map_or(0.0, Frame::width);
+    let widths: f64 = frames.iter().map(|c| of_column(c)).sum();
+    let whole = widths + GUTTER * (columns.len() - 1) as f64 + 2.0 * EDGE;
+    // Even numbers of pixels, for films.
+    (2 * (0.5 * whole).ceil() as u32).min(SIZE.0)
+}
+
+/// The frame of each panel, with its words. Views are squares of one size: the largest at which all panels fit on
+/// a page of this `width`. `numbers` is the room for the numbers beside a view. The other columns share the rest of the
+/// width. A figure that has only views stands in the middle of the page.
+pub(super) fn layout(columns: &[Vec<Panel>], numbers: f64, width: u32) -> Vec<Vec<Frame>> {
     let height = f64::from(SIZE.1) - HEAD - FOOT;
-    let most = f64::from(SIZE.0) - 2.0 * EDGE;
+    let most = f64::from(width) - 2.0 * EDGE;
     let panel_height = |panels: &[Panel]| height / panels.len() as f64;
     let squares = columns.iter().filter(|c| of_views(c)).count();
     let others = columns.len() - squares;
@@ -137,7 +154,7 @@ mod tests {
             vec![vec![curves()], vec![view()]],
             vec![vec![curves(), curves()], vec![curves()]],
         ] {
-            let frames = layout(&columns, 80.0);
+            let frames = layout(&columns, 80.0, SIZE.0);
             let mut sides = Vec::new();
             for (panel, frame) in columns.iter().flatten().zip(frames.iter().flatten()) {
                 assert!(frame.left >= EDGE && frame.top >= HEAD, "{frames:?}");
@@ -156,6 +173,20 @@ mod tests {
             for pair in frames.windows(2) {
                 assert!(pair[0][0].right < pair[1][0].left);
             }
+            // On a close page views have the same size, and no margin is wider than the edge.
+            let width = close_width(&columns, 80.0);
+            let close = layout(&columns, 80.0, width);
+            if width < SIZE.0 {
+                let last = close.last().expect("there is a column")[0];
+                assert!((close[0][0].left - EDGE).abs() <= 1.0, "{close:?}");
+                assert!(
+                    (f64::from(width) - last.right - EDGE).abs() <= 2.0,
+                    "{close:?}"
+                );
+                assert!((close[0][0].width() - frames[0][0].width()).abs() <= 1.0);
+            }
         }
+        assert!(close_width(&rows(&[2, 2, 2]), 40.0) < 1200);
+        assert_eq!(close_width(&[vec![curves()], vec![view()]], 40.0), SIZE.0);
     }
 }

@@ -170,7 +170,16 @@ impl Figure {
     ///
     /// Another extension, or the file cannot be written; in words.
     pub fn save(&self, path: &Path) -> Result<(), String> {
-        file::save(self, path)
+        file::save(self, path, false)
+    }
+
+    /// The same on a page that is no wider than the panels need. Only a figure of views alone needs less than the whole width.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Figure::save`].
+    pub fn save_close(&self, path: &Path) -> Result<(), String> {
+        file::save(self, path, true)
     }
 }
 
