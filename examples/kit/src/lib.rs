@@ -7,6 +7,7 @@
 //! * [`number`]: numbers on the command line
 //! * [`quantity`]: numbers with units, read and written
 //! * [`columns`]: a record of diagnostics and its columns, declared once
+//! * [`library`]: the GRAPE-6 library of a run
 //! * [`interrupt`]: Ctrl-C, SIGTERM and SIGHUP
 //! * [`settings`]: the settings of a method, declared once: options, lines of the state, JSON
 //! * [`claim`]: the output files of a run, checked and locked before it begins
@@ -45,6 +46,7 @@ pub mod files;
 pub mod galaxy;
 pub mod history;
 pub mod interrupt;
+pub mod library;
 pub mod models;
 pub mod number;
 pub mod pairs;

@@ -161,11 +161,7 @@ impl<'g> Forces<'g> {
             acc[part.clone()].copy_from_slice(&block.acc);
             pot[part].copy_from_slice(&block.pot);
         }
-        let bad = |(a, p): (&Vec3, &f64)| !(p.is_finite() && a.iter().all(|c| c.is_finite()));
-        match acc.iter().zip(&*pot).position(bad) {
-            Some(i) => Err(Error::Force { index: i as i32 }),
-            None => Ok(other),
-        }
+        check(acc, pot).map(|()| other)
     }
 
     /// Name of what computes, and its precision.
@@ -177,6 +173,19 @@ impl<'g> Forces<'g> {
 impl Drop for Forces<'_> {
     fn drop(&mut self) {
         self.grape.close(ID);
+    }
+}
+
+/// Checks that all forces are numbers.
+///
+/// # Errors
+///
+/// The first one that is not finite.
+pub fn check(acc: &[Vec3], pot: &[f64]) -> Result<(), Error> {
+    let bad = |(a, p): (&Vec3, &f64)| !(p.is_finite() && a.iter().all(|c| c.is_finite()));
+    match acc.iter().zip(pot).position(bad) {
+        Some(i) => Err(Error::Force { index: i as i32 }),
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Shared symplectic steps of a cluster in a galaxy.
 
 mod integration;
+mod on_device;
 
 use std::time::{Duration, Instant};
 
@@ -18,9 +19,12 @@ use crate::encounter::Encounters;
 use crate::error::Error;
 use crate::forces::{Counts, Forces};
 use crate::phase_space::PhaseSpace;
+use crate::resident::steps::Resident;
+use crate::resident::{self, Pairs};
 use crate::scheme::Coefficients;
 use crate::settings::Settings;
 use crate::torque::{self, Balance, Effect};
+use on_device::Ahead;
 
 /// The largest number of particles for which the program itself sums the potential energy over all pairs. Above it
 /// the potentials that came with the forces are used.
@@ -44,6 +48,7 @@ pub struct Past {
 /// Opens cluster 0 of the library and closes it when dropped.
 pub struct Integrator<'g> {
     forces: Forces<'g>,
+    pairs: Pairs,
     settings: Settings,
     table: Coefficients,
     labels: Vec<i32>,
@@ -63,9 +68,14 @@ pub struct Integrator<'g> {
     effect: Effect,
     /// Where a GPU computes the galaxy's field.
     on_device: Option<FieldOnDevice>,
+    /// The stars on a GPU, where that takes whole steps, and the steps that it has taken since they were here last.
+    resident: Option<Resident>,
+    ahead: Vec<Ahead>,
     time: f64,
     /// The time within a step that the drifts have come to.
     clock: f64,
+    /// That time at the last forces.
+    clock_of_forces: f64,
     past: Past,
 }
 
@@ -114,6 +124,7 @@ impl<'g> Integrator<'g> {
         })?;
         let mut new = Self {
             forces: Forces::open(grape)?,
+            pairs: Pairs::default(),
             settings,
             table: settings.scheme.table(),
             labels: bodies.iter().map(|b| b.index).collect(),
@@ -128,8 +139,11 @@ impl<'g> Integrator<'g> {
             moment: settings.galaxy.at(time),
             effect: Effect::default(),
             on_device: None,
+            resident: None,
+            ahead: Vec::new(),
             time,
             clock: time,
+            clock_of_forces: time,
             past,
         };
         new.look();
@@ -174,12 +188,16 @@ impl<'g> Integrator<'g> {
         })
     }
 
-    /// Chooses where the galaxy's field is computed from now on. The bits are the same.
+    /// Chooses where the galaxy's field is computed from now on, and if the program sums over the pairs itself, where whole
+    /// steps are computed. The bits are the same.
     ///
     /// # Errors
     ///
-    /// A GPU is asked for, but there is none that can be used, nothing around the cluster, or a potential from a file.
+    /// A GPU is asked for, but there is none that can be used, nothing for it to do, or a potential from a file.
     pub fn use_device(&mut self, device: Device) -> Result<(), Error> {
+        if self.pairs == Pairs::Program {
+            return self.stay_on_device(device);
+        }
         let galaxy = &self.settings.galaxy;
         let is_wanted = match device {
             Device::Cpu => false,
@@ -187,7 +205,7 @@ impl<'g> Integrator<'g> {
                 return Err(Error::Refused("--device gpu needs a --galaxy".to_owned()));
             }
             Device::Gpu => true,
-            Device::Auto => !galaxy.is_none() && self.description().0.starts_with("cuda"),
+            Device::Auto => !galaxy.is_none() && self.library_is_on_gpu(),
         };
         self.on_device = None;
         if !is_wanted || self.labels.is_empty() {
@@ -219,20 +237,28 @@ impl<'g> Integrator<'g> {
         let moment = self.around.as_ref().unwrap_or(&self.moment);
         let (on_device, external, effect) =
             (&mut self.on_device, &mut self.external, &mut self.effect);
+        let effect_of = match self.pairs {
+            Pairs::Library => torque::effect,
+            Pairs::Program => resident::effect,
+        };
         // While a GPU sums over the pairs.
         let mut of_field = Duration::ZERO;
         let field = || {
             if !galaxy.is_none() {
                 let began = Instant::now();
-                *effect = field(moment, galaxy.changes(), state, masses, on_device, external);
+                let at = (moment, galaxy.changes(), effect_of);
+                *effect = field(at, state, masses, on_device, external);
                 of_field = began.elapsed();
             }
         };
-        let found = self
-            .forces
-            .find(state, masses, (eps * eps, uncentred), result, work, field);
+        let how = (eps * eps, uncentred);
+        let found = match self.pairs {
+            Pairs::Library => self.forces.find(state, masses, how, result, work, field),
+            Pairs::Program => resident::find(state, masses, eps * eps, result, work, field),
+        };
         work.times.field += of_field;
         self.labelled(found)?;
+        self.clock_of_forces = self.clock;
         if let (Some(encounters), Some((x, _))) = (&self.encounters, self.state.in_double()) {
             encounters.take_near(x, &self.masses, &mut self.acc);
         }
@@ -278,7 +304,8 @@ impl<'g> Integrator<'g> {
     /// # Errors
     ///
     /// A force is no longer finite, a number leaves its range, or the library fails. All stars are then where they were
-    /// before the step.
+    /// before the step. On a GPU this may be noticed some steps later, and the stars are then where they were before the
+    /// first of these.
     pub fn step(&mut self, t_end: f64) -> Result<bool, Error> {
         let dt = self.settings.dt;
         let Some(end) = self.past.grid.next(self.time, dt, t_end) else {
@@ -289,23 +316,38 @@ impl<'g> Integrator<'g> {
             true => dt,
             false => end - self.time,
         };
+        match self.resident {
+            Some(_) => self.step_there(h, end, t_end)?,
+            None => self.step_here(h, end)?,
+        }
+        Ok(true)
+    }
+
+    /// Takes a step of length `h` on the processor, which ends at `end`.
+    fn step_here(&mut self, h: f64, end: f64) -> Result<(), Error> {
         self.before.clone_from(&self.state);
-        let past = self.past;
+        let (past, clock) = (self.past, self.clock_of_forces);
         if let Err(e) = self.stages(h) {
             std::mem::swap(&mut self.state, &mut self.before);
             self.past = past;
-            self.clock = self.time;
+            self.clock = clock;
             self.look();
             // Those of the state, which had them before.
             let _ = self.find_forces();
             self.past = past;
+            self.clock = self.time;
             return Err(e);
         }
+        self.has_come_to(end);
+        Ok(())
+    }
+
+    /// A step has ended.
+    fn has_come_to(&mut self, end: f64) {
         self.past.steps += 1;
-        self.past.grid.advance(end, dt);
+        self.past.grid.advance(end, self.settings.dt);
         self.time = end;
         self.clock = end;
-        Ok(true)
     }
 
     /// The kicks and drifts of one step.
@@ -343,12 +385,19 @@ impl<'g> Integrator<'g> {
 
     /// Turns all velocities round, so that steps from now on undo those before. The balance of angular momentum and
     /// energy begins anew.
-    pub fn reverse(&mut self) {
+    ///
+    /// # Errors
+    ///
+    /// Those of a step that a GPU has taken.
+    pub fn reverse(&mut self) -> Result<(), Error> {
+        self.bring_back()?;
         self.state.reverse();
         self.past.balance = Balance {
             initial: angular_momentum(&self.bodies()),
             ..Balance::default()
         };
+        self.send();
+        Ok(())
     }
 
     /// The galaxy, now.
@@ -356,7 +405,7 @@ impl<'g> Integrator<'g> {
         &self.moment
     }
 
-    /// Everybody, now.
+    /// Everybody; where a GPU takes whole steps, when they were [brought back](Self::bring_back) last.
     pub fn bodies(&self) -> Vec<Body> {
         let body = |i: usize| Body {
             index: self.labels[i],
@@ -394,7 +443,8 @@ impl<'g> Integrator<'g> {
 
     /// What computes the galaxy's field.
     pub fn field_device(&self) -> String {
-        match self.on_device.as_ref().map(FieldOnDevice::device) {
+        let field = self.on_device.as_ref().map(FieldOnDevice::device);
+        match field.or_else(|| self.resident.as_ref().map(Resident::device)) {
             Some((number, name)) => format!("cuda {number} ({name})"),
             None => "cpu".to_owned(),
         }
@@ -402,14 +452,28 @@ impl<'g> Integrator<'g> {
 
     /// Name of what computes the forces, and its precision.
     pub fn description(&self) -> (String, String) {
-        self.forces.description()
+        match self.pairs {
+            Pairs::Library => self.forces.description(),
+            Pairs::Program => (self.field_device(), "double".to_owned()),
+        }
+    }
+
+    /// Where the forces of the pairs come from.
+    pub fn pairs(&self) -> Pairs {
+        self.pairs
+    }
+
+    fn library_is_on_gpu(&self) -> bool {
+        self.forces.description().0.starts_with("cuda")
     }
 }
 
+/// What sums the effect of a galaxy over all stars.
+type EffectOf = fn(&PhaseSpace, &[f64], &[Vec3], &[f64]) -> Effect;
+
 /// The accelerations by the galaxy, of which a GPU may have computed them, and what it does to all.
 fn field(
-    moment: &Moment,
-    changes: bool,
+    (moment, changes, effect): (&Moment, bool, EffectOf),
     state: &PhaseSpace,
     masses: &[f64],
     on_device: &mut Option<FieldOnDevice>,
@@ -420,7 +484,7 @@ fn field(
             external.clear();
             external.extend_from_slice(accelerations);
             let potentials = if changes { potentials } else { &[] };
-            return torque::effect(state, masses, external, potentials);
+            return effect(state, masses, external, potentials);
         }
         Some(Err(why)) => give_up(on_device, &why),
         None => {}
@@ -430,7 +494,7 @@ fn field(
         true => torque::potential_changes(moment, state),
         false => Vec::new(),
     };
-    torque::effect(state, masses, external, &potentials)
+    effect(state, masses, external, &potentials)
 }
 
 /// Leaves the galaxy to the processor.

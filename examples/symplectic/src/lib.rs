@@ -8,6 +8,7 @@
 //! * [`fixed`], [`phase_space`]: positions and velocities, and the numbers they are kept in
 //! * [`forces`], [`torque`]: the forces of the pairs, and the torque of the galaxy
 //! * [`device`]: the galaxy's field on a GPU
+//! * [`resident`]: the forces of the pairs by the program itself, and whole steps on a GPU
 //! * [`encounter`]: close encounters under the step
 //! * [`settings`], [`integrator`]: the steps
 //! * [`cluster`]: bound stars, tidal radius
@@ -30,6 +31,7 @@ pub mod output;
 pub mod paper;
 pub mod phase_space;
 pub mod picture;
+pub mod resident;
 pub mod scheme;
 pub mod settings;
 pub mod spray;

@@ -16,6 +16,7 @@ use symplectic::checkpoint;
 use symplectic::integrator::Integrator;
 use symplectic::options::{DEFAULT_T_END, Options};
 use symplectic::output::Report;
+use symplectic::resident::Pairs;
 use symplectic::settings::Scale;
 use symplectic::{paper, picture, stars};
 
@@ -39,6 +40,7 @@ fn begin_with(mut options: Options) -> Result<Ended, Box<dyn Error>> {
     if let Some(snapshot) = &snapshot {
         options.control = options.control.or_told(snapshot)?;
     }
+    options.control.own.validate()?;
     let files = &options.control.files;
     let is_in_place = files.output.is_some() && files.replaced().is_none() && !files.force;
     if options.reverse && is_in_place {
@@ -90,14 +92,18 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
     if let Some(path) = &options.stars {
         check_writable(path)?;
     }
-    let grape = Grape::linked_or(options.library.as_deref())?;
+    let own = &options.control.own;
+    let grape = Grape::linked_or(own.library.path())?;
     let mut run = begin(options, &grape, snapshot)?;
+    if own.pairs == Some(Pairs::Program) {
+        run.integration.use_pairs(Pairs::Program)?;
+    }
     run.integration.use_device(options.device)?;
     if options.reverse && run.integration.settings().galaxy.changes() {
         return Err("--reverse: the galaxy changes with time, which cannot be turned round".into());
     }
     if options.reverse {
-        run.integration.reverse();
+        run.integration.reverse()?;
     }
     let galaxy = &run.integration.settings().galaxy;
     if options.stars.is_some() && galaxy.known_units().is_none() {
@@ -118,7 +124,11 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
         let bodies = run.integration.bodies();
         stars::write(path, &bodies, bound, &settings.galaxy, summary.time, &sun)?;
     }
-    let report = Report::new(&summary, &run.integration, grape.name(), options.spray);
+    let library = match run.integration.pairs() {
+        Pairs::Library => grape.name(),
+        Pairs::Program => "symplectic's own pairs",
+    };
+    let report = Report::new(&summary, &run.integration, library, options.spray);
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
     let _ = write!(std::io::stdout(), "{}", report.table());
     files.report(|| report.json(), || report.figure())?;
@@ -168,7 +178,7 @@ fn draw(options: &Options) -> Result<Ended, Box<dyn Error>> {
     options.control.files.validate()?;
     let figure = picture::draw(&options.draw, options.zoom)?;
     if let Some(path) = &options.control.files.plot {
-        figure.save(path)?;
+        figure.save_close(path)?;
     }
     Ok(Ended::Complete)
 }

@@ -7,6 +7,7 @@ use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Device};
 use kirin_kit::comparison::ReportLimits;
 use kirin_kit::galaxy::sky::Sun;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions, Units};
+use kirin_kit::library::LibraryOption;
 use kirin_kit::models::{
     DEFAULT_W0, MassFunction, central_potential, king, plummer, set_virial_ratio, warm_sphere,
 };
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::encounter::Radii;
 use crate::error::Error;
+use crate::resident::Pairs;
 use crate::settings::{MAY_CHANGE, Scale, Settings};
 use crate::stars;
 
@@ -47,6 +49,8 @@ METHOD
               positions with respect to the centre of mass (--uncentred: as they are): at 8 kpc
               the first ten bits of each would only tell where the cluster is.
   Precision   --precision single, mixed (default), double, or reference (plain loops)
+  Pairs       --pairs program: the program itself sums over the pairs, in double precision. With a GPU whole steps stay
+              there, and stars come back when they are wanted; the processor has the same bits
   Galaxy      a model, a black hole, a bar, satellites, a potential from a file; axes as in astropy's Galactocentric.
               Units are G = M = R = 1; --cluster-mass and --cluster-radius say what that is in solar masses and pc.
               Where it changes with time, the energy that the stars gain by this is summed, and is no error
@@ -110,7 +114,8 @@ pub struct Options {
     /// steps of their own; or none [default: as the step needs]
     #[arg(long, value_name = "STARS,HOLE", value_parser = Radii::parse)]
     pub changeover: Option<Radii>,
-    /// Where the galaxy's field is computed; the bits are the same. auto: where the library sums over the pairs
+    /// Where the galaxy's field is computed, and with --pairs program whole steps; the bits are the same. auto: where the
+    /// library sums over the pairs
     #[arg(long, value_enum, default_value_t)]
     pub device: Device,
     /// Turn all velocities of the --input round: the run goes back where it came from
@@ -137,7 +142,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "plot")]
     #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json", "frames", "every", "snapshot_every"])]
     #[arg(conflicts_with_all = ["n", "model", "virial", "mass_function", "seed", "scheme", "dt", "t_end", "eps"])]
-    #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library", "position", "velocity", "back", "stars", "changeover", "device"])]
+    #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library", "position", "velocity", "back", "stars", "changeover", "device", "pairs"])]
     pub draw: Vec<PathBuf>,
     /// Half the width of the pictures, about the densest place; without it, about the galaxy's centre
     #[arg(long, value_name = "LENGTH", requires = "draw", value_parser = quantity::length)]
@@ -146,14 +151,11 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["n", "input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "scheme", "bits"])]
     #[arg(conflicts_with_all = ["model", "virial", "mass_function", "dt", "t_end", "eps", "precision", "uncentred"])]
-    #[arg(conflicts_with_all = ["galaxy", "orbit", "radius", "black_hole", "energy_warning", "energy_limit", "changeover", "device"])]
+    #[arg(conflicts_with_all = ["galaxy", "orbit", "radius", "black_hole", "energy_warning", "energy_limit", "changeover", "device", "pairs"])]
     pub report: Option<Publication>,
     /// How much of the report.
     #[command(flatten)]
     pub limits: ReportLimits,
-    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
-    #[arg(long, value_name = "PATH")]
-    pub library: Option<PathBuf>,
 }
 
 /// The initial model.
@@ -218,9 +220,35 @@ pub struct Own {
     #[arg(long, value_enum)]
     #[serde(default)]
     pub precision: Option<Precision>,
+    /// What sums over the pairs [default: that of the run that goes on, else library]
+    #[arg(long, value_enum)]
+    #[serde(default)]
+    pub pairs: Option<Pairs>,
+    /// The library that sums its forces.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub library: LibraryOption,
 }
 
 impl Kept for Own {}
+
+impl Own {
+    /// Checks that the options fit together.
+    ///
+    /// # Errors
+    ///
+    /// The program's own pairs have one arithmetic and no library; in words.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.pairs != Some(Pairs::Program) {
+            return Ok(());
+        }
+        match (self.precision, self.library.path()) {
+            (None | Some(Precision::Double), None) => Ok(()),
+            (_, Some(_)) => Err("--pairs program uses no --library".to_owned()),
+            _ => Err("--pairs program is in double precision".to_owned()),
+        }
+    }
+}
 
 impl AsRef<Guard> for Own {
     fn as_ref(&self) -> &Guard {
@@ -439,6 +467,39 @@ mod tests {
             let equal = bodies.iter().all(|b| b.mass == bodies[0].mass);
             assert_eq!(equal, !arguments.contains(&"--mass-function"));
         }
+    }
+
+    /// A run that goes on sums its forces by what it was told.
+    #[test]
+    fn library_and_pairs_are_kept() {
+        let kept = |first: &[&str], then: &[&str]| {
+            let control = options(&[&["--output", "/x/run.txt"], first].concat()).control;
+            let plan = control.files.plan(1.0, None).unwrap();
+            let mut snapshot = Snapshot::default();
+            snapshot
+                .run
+                .extend(control.told(1.0, &plan).unwrap().lines());
+            let given = options(&[&["--input", "/z/run.txt"], then].concat()).control;
+            given.or_told(&snapshot).unwrap().own
+        };
+        let file = kept(&["--library", "a/b.so"], &[]);
+        let file = file.library.path().expect("it is a file");
+        assert!(
+            file.is_absolute() && file.ends_with("a/b.so"),
+            "{}",
+            file.display()
+        );
+        let linked = kept(&["--library", "a/b.so"], &["--library", "kirin"]);
+        assert_eq!(linked.library.path(), None);
+        let own = kept(&["--pairs", "program"], &[]);
+        assert_eq!((own.pairs, own.validate()), (Some(Pairs::Program), Ok(())));
+        let library = kept(&["--pairs", "program"], &["--pairs", "library"]);
+        assert_eq!(library.pairs, Some(Pairs::Library));
+        assert!(
+            kept(&["--pairs", "program"], &["--precision", "mixed"])
+                .validate()
+                .is_err()
+        );
     }
 
     #[test]

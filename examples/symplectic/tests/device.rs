@@ -272,3 +272,257 @@ fn a_gpu_that_cannot_be_used_is_told() {
         run.err
     );
 }
+
+/// Some steps with forces by the program's own pairs. With 300 stars their sums have two parts.
+fn own_pairs<'a>(output: &'a str, device: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let end: &[&str] = if more.contains(&"--t-end") {
+        &[]
+    } else {
+        &["--t-end", "3/64"]
+    };
+    let run = [
+        "--n",
+        "300",
+        "--model",
+        "plummer",
+        "--pairs",
+        "program",
+        "--eps",
+        "0.1",
+        "--dt",
+        "1/64",
+        "--energy-limit",
+        "none",
+        "--changeover",
+        "none",
+        "--force",
+    ];
+    [
+        &run[..],
+        end,
+        &["--output", output, "--device", device],
+        more,
+    ]
+    .concat()
+}
+
+/// Bodies, torque and energy at the end of two runs have the same bits.
+fn end_alike(here: &str, there: &str, what: &str) {
+    let [here, there] = [here, there].map(end);
+    assert!(here.bodies == there.bodies, "{what}");
+    for key in ["symplectic.balance", "symplectic.gain"] {
+        assert_eq!(here.value(key), there.value(key), "{what}: {key}");
+    }
+}
+
+#[test]
+fn whole_steps_have_the_bits_of_the_processor() {
+    let folder = Folder::new("steps");
+    let [here, there] = ["here", "there"].map(|name| folder.file(name));
+    let changing = [
+        "--galaxy",
+        "irrgang",
+        "--black-hole",
+        "2",
+        "--black-hole-eps",
+        "0.1",
+        "--growth",
+        "0.5",
+        "--scheme",
+        "forest-ruth",
+        "--orbit",
+        "circular",
+        "--radius",
+        "4",
+    ];
+    for (more, forces, order) in [
+        (&["--galaxy", "allen-santillan"][..], 3, "forward"),
+        (&changing, 9, "reverse"),
+        (&["--mass-function", "kroupa"], 3, "1"),
+    ] {
+        PROGRAM.succeed(&own_pairs(&here, "cpu", more));
+        let Some(run) = run(
+            &own_pairs(&there, "gpu", more),
+            &[ON_CPU, ("FAKE_CUDA_ORDER", order)],
+        ) else {
+            return;
+        };
+        assert!(
+            run.success,
+            "{more:?}: {} {:?}",
+            run.err, run.log.complaints
+        );
+        assert_eq!(run.log.complaints, [""; 0], "{more:?}");
+        assert_eq!(run.log.left(), [""; 0], "{more:?}");
+        // The first forces are those of the state that is sent.
+        for kernel in ["pairs", "join", "total"] {
+            assert_eq!(
+                run.log.count(&format!("kernel:{kernel}")),
+                1 + forces,
+                "{more:?}"
+            );
+        }
+        let told = "cuda 0 (Fake 0), double precision: symplectic's own pairs";
+        assert!(run.out.contains(told), "{}", run.out);
+        end_alike(&here, &there, &format!("{more:?}"));
+    }
+}
+
+/// Who looks at the stars changes nothing; a run goes on elsewhere, and back.
+#[test]
+fn stars_come_back_when_they_are_wanted() {
+    let folder = Folder::new("wanted");
+    let [here, there, back] = ["here", "there", "back"].map(|name| folder.file(name));
+    let galaxy = [
+        "--galaxy",
+        "allen-santillan",
+        "--orbit",
+        "circular",
+        "--radius",
+        "2",
+    ];
+    PROGRAM.succeed(&own_pairs(&here, "cpu", &galaxy));
+    let looks = [&galaxy[..], &["--every", "1/64", "--t-end", "1/32"]].concat();
+    let Some(run_there) = run(&own_pairs(&there, "gpu", &looks)[..], &[ON_CPU]) else {
+        return;
+    };
+    assert!(run_there.success, "{run_there:?}");
+    // It still sums over the pairs itself.
+    let rest = ["--input", &there, "--t-end", "3/64"];
+    let output = PROGRAM.succeed(&rest);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        told.contains("cpu, double precision: symplectic's own pairs"),
+        "{told}"
+    );
+    end_alike(&here, &there, "continued");
+    let reverse = [
+        "--input",
+        &there,
+        "--output",
+        &back,
+        "--reverse",
+        "--t-end",
+        "6/64",
+        "--device",
+        "gpu",
+    ];
+    let turned = run(&reverse, &[ON_CPU]).expect("a driver");
+    assert!(turned.success, "{turned:?}");
+    let on_cpu = folder.file("back-on-cpu");
+    PROGRAM.succeed(&[
+        "--input",
+        &there,
+        "--output",
+        &on_cpu,
+        "--reverse",
+        "--t-end",
+        "6/64",
+    ]);
+    end_alike(&back, &on_cpu, "reversed");
+}
+
+#[test]
+fn a_gpu_that_fails_in_a_step_loses_nothing() {
+    let folder = Folder::new("lost-steps");
+    let [here, there] = ["here", "there"].map(|name| folder.file(name));
+    let galaxy = ["--galaxy", "irrgang"];
+    PROGRAM.succeed(&own_pairs(&here, "cpu", &galaxy));
+    let failing = [
+        "cuLaunchKernel#7:700:device",
+        "cuLaunchKernel#12:719:device",
+        "cuMemcpyDtoHAsync_v2#2:700:device",
+    ];
+    let failing = failing.map(|failure| ("FAKE_CUDA_FAIL", failure));
+    for setting in failing.into_iter().chain([("FAKE_CUDA_HANG", "9")]) {
+        let settings = [ON_CPU, setting, ("KIRIN_GPU_TIMEOUT", "1")];
+        let Some(run) = run(&own_pairs(&there, "gpu", &galaxy), &settings) else {
+            return;
+        };
+        assert!(run.success, "{setting:?}: {run:?}");
+        let told = "the processor goes on with the steps, as the GPU failed: cu";
+        assert!(run.err.contains(told), "{setting:?}: {}", run.err);
+        end_alike(&here, &there, setting.1);
+    }
+}
+
+/// A force that is no number is told with its star, and the state is that before the step.
+#[test]
+fn what_goes_wrong_there_is_told_as_here() {
+    let folder = Folder::new("wrong-steps");
+    let stars = folder.file("stars");
+    let text = "kirin-snapshot 1\nn 3\ncolumns mass x y z vx vy vz\n0.5 0 0 0 0 0 0\n0.3 1 0 0 0 0.5 0\n0.2 0 3 0 1e160 0 0\nend\n";
+    std::fs::write(&stars, text).expect("the folder is writable");
+    let arguments = |device: &'static str, output: &str| {
+        let words = [
+            "--input",
+            &stars,
+            "--pairs",
+            "program",
+            "--eps",
+            "0.1",
+            "--dt",
+            "1/64",
+            "--t-end",
+            "1/8",
+            "--energy-limit",
+            "none",
+            "--changeover",
+            "none",
+            "--device",
+            device,
+            "--output",
+            output,
+        ];
+        words.map(str::to_owned)
+    };
+    let [here, there] = ["here", "there"].map(|name| folder.file(name));
+    let words = arguments("cpu", &here);
+    let said = PROGRAM.fail(&words.each_ref().map(String::as_str));
+    assert!(said.contains("is not a finite number"), "{said}");
+    let words = arguments("gpu", &there);
+    let Some(run) = run(&words.each_ref().map(String::as_str), &[ON_CPU]) else {
+        return;
+    };
+    assert!(!run.success, "{run:?}");
+    let line = |said: &str| {
+        said.lines()
+            .find(|l| l.contains("finite"))
+            .unwrap_or_default()
+            .replace("there", "here")
+    };
+    assert_eq!(line(&run.err), line(&said));
+}
+
+#[test]
+fn steps_that_cannot_stay_there_are_refused() {
+    let folder = Folder::new("no-steps");
+    let output = folder.file("end");
+    for (more, why) in [
+        (
+            &["--bits", "exact"][..],
+            "fixed point (--bits exact) is for the processor",
+        ),
+        (
+            &["--changeover", "0.1"],
+            "close encounters, which are part of the drift",
+        ),
+        (
+            &["--precision", "mixed"],
+            "--pairs program is in double precision",
+        ),
+        (
+            &["--library", "./libg6.so"],
+            "--pairs program uses no --library",
+        ),
+    ] {
+        let own = own_pairs(&output, "gpu", &[]);
+        let none = own
+            .iter()
+            .position(|word| *word == "--changeover")
+            .expect("it is there");
+        let without = [&own[..none], &own[none + 2..], more].concat();
+        let said = PROGRAM.fail(&without);
+        assert!(said.contains(why), "{more:?}: {said}");
+    }
+}

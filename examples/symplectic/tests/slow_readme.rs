@@ -13,7 +13,7 @@ use kirin_testing::readme::{commands, shortened, typed, value};
 fn the_commands_of_the_readme_run() {
     let folder = Folder::new("readme");
     let all = commands(include_str!("../README.md"), "symplectic");
-    assert_eq!(all.len(), 8, "{all:?}");
+    assert_eq!(all.len(), 9, "{all:?}");
     for (number, arguments) in all.iter().enumerate() {
         let arguments = match number {
             0 => arguments.clone(),

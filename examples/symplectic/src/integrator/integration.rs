@@ -3,7 +3,7 @@
 use kirin_kit::bound::{BoundPart, Potentials};
 use kirin_kit::columns::Column;
 use kirin_kit::galaxy::{Field, Galaxy};
-use kirin_kit::run::{Integration, TimeGrid};
+use kirin_kit::run::{Decision, Integration, TimeGrid};
 use kirin_kit::{Body, Snapshot};
 use kirin_report::plot::Figure;
 
@@ -33,6 +33,7 @@ impl Integration for Integrator<'_> {
     }
 
     fn bodies_at(&mut self, _: f64) -> Result<Vec<Body>, Error> {
+        self.bring_back()?;
         Ok(self.bodies())
     }
 
@@ -86,8 +87,19 @@ impl Integration for Integrator<'_> {
         self.labels.len()
     }
 
+    /// Everything else asks for the bodies first.
+    fn agree(&mut self, wanted: Decision) -> Result<Decision, Error> {
+        if wanted.checkpoint || wanted.stop || wanted.time_limit {
+            self.bring_back()?;
+        }
+        Ok(wanted)
+    }
+
     fn state(&self) -> Result<Snapshot, Error> {
-        Ok(checkpoint::save(self))
+        match self.is_here() {
+            true => Ok(checkpoint::save(self)),
+            false => Err(Error::Refused("the stars are still on the GPU".to_owned())),
+        }
     }
 
     fn check(&self) -> Result<(), Error> {

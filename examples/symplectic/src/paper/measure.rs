@@ -145,7 +145,7 @@ impl<'a> Bench<'a> {
         ];
         let words = words.into_iter().flat_map(|(k, v)| [k.to_owned(), v]);
         let options: Vec<String> = words.chain(more.iter().cloned()).collect();
-        let path = self.options.library.as_ref();
+        let path = self.options.control.own.library.path();
         let library = path.map_or(Vec::new(), |path| {
             vec!["--library".to_owned(), path.display().to_string()]
         });

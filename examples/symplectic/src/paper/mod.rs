@@ -30,7 +30,7 @@ use measure::Bench;
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     options.control.files.validate()?;
     interrupt::catch()?;
-    let grape = Grape::linked_or(options.library.as_deref())?;
+    let grape = Grape::linked_or(options.control.own.library.path())?;
     let (backend, _) = Forces::open(&grape)?.description();
     let circumstances = Circumstances {
         backend,
