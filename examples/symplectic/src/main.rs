@@ -11,6 +11,7 @@ use kirin_kit::body::check_places;
 use kirin_kit::claim::check_writable;
 use kirin_kit::command::{Ended, exit_code, named, tell};
 use kirin_kit::interrupt;
+use kirin_kit::number::fraction;
 use kirin_kit::run::{Log, Run, conduct};
 use symplectic::checkpoint;
 use symplectic::integrator::Integrator;
@@ -144,7 +145,7 @@ fn begin<'g>(
     let (Some(path), Some(mut snapshot)) = (&options.control.files.input, snapshot) else {
         let galaxy = options.galaxy.galaxy(None)?;
         let mut bodies = options.start.bodies()?;
-        let settings = options.settings(&Scale::of_model(&bodies), galaxy)?;
+        let settings = options.settings(&Scale::of_model(&bodies), galaxy, None)?;
         settings.validate()?;
         let masses = options.start.mass_function.unwrap_or_default();
         let units = galaxy.known_units();
@@ -157,13 +158,32 @@ fn begin<'g>(
     };
     let run = match checkpoint::settings(&snapshot).map_err(named(path))? {
         Some(saved) => {
-            let settings = options.continued(saved)?;
+            let settings = options.continued(saved, &snapshot.bodies)?;
+            if settings.changeover != saved.changeover && options.changeover.is_none() {
+                tell(&format!(
+                    "symplectic: the changeover radii are those of the new step: {}, {}",
+                    settings.changeover.stars, settings.changeover.hole
+                ));
+            }
             checkpoint::resume(grape, settings, &snapshot)
         }
         None => {
             let galaxy = options.galaxy_of(&mut snapshot).map_err(named(path))?;
-            let settings = options.settings(&Scale::of_bodies(&snapshot.bodies), galaxy)?;
+            // A constant step is for softened stars.
+            let known: Option<f64> = snapshot.line("run.eps").map_err(named(path))?;
+            let known = known.filter(|eps| *eps > 0.0 && !options.physical);
+            let in_field = snapshot.run.iter().any(|(key, _)| key == "galaxy.field");
+            let scale = Scale::of_input(&snapshot.bodies, known.unwrap_or(0.0), in_field);
+            let settings = options.settings(&scale, galaxy, known)?;
             settings.validate()?;
+            if options.eps.is_none() || options.dt.is_none() {
+                let (eps, dt) = (settings.eps, fraction(settings.dt));
+                let whose = match (known, options.eps) {
+                    (Some(_), None) => ", which is the input's,",
+                    _ => "",
+                };
+                tell(&format!("symplectic: softening {eps}{whose} and step {dt}"));
+            }
             check_places(&snapshot.bodies, settings.eps).map_err(named(path))?;
             let place = options.galaxy.place(&galaxy, &mut snapshot, settings.eps);
             let time = place.map_err(named(path))?;

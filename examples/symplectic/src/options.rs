@@ -325,15 +325,21 @@ impl Start {
 }
 
 impl Options {
-    /// The settings of a new run of a cluster like this in `galaxy`.
+    /// The settings of a new run of a cluster like this in `galaxy`. `known` is the softening that its bodies had so far.
     ///
     /// # Errors
     ///
     /// A number has a unit without meaning.
-    pub fn settings(&self, scale: &Scale, galaxy: Galaxy) -> Result<Settings, Error> {
+    pub fn settings(
+        &self,
+        scale: &Scale,
+        galaxy: Galaxy,
+        known: Option<f64>,
+    ) -> Result<Settings, Error> {
         let of_bodies =
             |given: Option<Quantity>| given.map(|q| q.of_bodies(Some(&galaxy))).transpose();
-        let chosen = Settings::chosen(scale, of_bodies(self.eps)?, of_bodies(self.dt)?);
+        let eps = of_bodies(self.eps)?.or(known);
+        let chosen = Settings::chosen(scale, eps, of_bodies(self.dt)?);
         let settings = Settings {
             galaxy,
             ..self.settings.or(&chosen)?
@@ -385,12 +391,13 @@ impl Options {
             .check_memory(self.start.n.unwrap_or(DEFAULT_N), BYTES)
     }
 
-    /// The settings of a run that goes on after the `saved` one. Options may change scheme, step and changeover.
+    /// The settings of a run of these `bodies` that goes on after the `saved` one. Options may change scheme, step and
+    /// changeover. Another step without a changeover takes the changeover radii that it needs.
     ///
     /// # Errors
     ///
     /// They contradict what the saved state depends on.
-    pub fn continued(&self, saved: Settings) -> Result<Settings, Error> {
+    pub fn continued(&self, saved: Settings, bodies: &[Body]) -> Result<Settings, Error> {
         let of_bodies =
             |given: Option<Quantity>| given.map(|q| q.of_bodies(Some(&saved.galaxy))).transpose();
         self.galaxy.check_resumed()?;
@@ -404,14 +411,22 @@ impl Options {
             return Err(Error::Refused(contradiction("eps", saved.eps, &MAY_CHANGE)));
         }
         self.settings.check(&saved, &MAY_CHANGE)?;
-        Ok(Settings {
+        let settings = Settings {
             dt: dt.unwrap_or(saved.dt),
             galaxy: self.galaxy.galaxy(Some(saved.galaxy))?,
-            changeover: match self.changeover {
-                Some(radii) => radii.of_bodies(&saved.galaxy)?,
-                None => saved.changeover,
-            },
             ..self.settings.or(&saved)?
+        };
+        let changeover = match self.changeover {
+            Some(radii) => radii.of_bodies(&saved.galaxy)?,
+            None if settings.dt != saved.dt => {
+                let in_field = !saved.galaxy.is_none();
+                settings.usual_changeover(&Scale::of_input(bodies, saved.eps, in_field))
+            }
+            None => saved.changeover,
+        };
+        Ok(Settings {
+            changeover,
+            ..settings
         })
     }
 }
@@ -430,7 +445,7 @@ mod tests {
     #[test]
     fn the_help_states_the_defaults() {
         let help = understood::<Options>(include_str!("../README.md"), "symplectic");
-        let default = options(&[]).settings(&Scale::of_equals(1000), Galaxy::default());
+        let default = options(&[]).settings(&Scale::of_equals(1000), Galaxy::default(), None);
         let default = default.unwrap();
         assert!((default.eps - 0.02).abs() < 1e-15);
         assert_eq!(
@@ -505,12 +520,19 @@ mod tests {
     #[test]
     fn a_resumed_run_may_change_scheme_and_step() {
         let saved = Settings::chosen(&Scale::of_equals(100), None, None);
-        assert_eq!(options(&[]).continued(saved), Ok(saved));
-        let changed = options(&["--dt", "1/64", "--scheme", "si6a"]).continued(saved);
-        let changed = changed.unwrap();
-        assert_eq!((changed.dt, changed.scheme), (1.0 / 64.0, Scheme::Si6a));
-        assert!(options(&["--eps", "0.5"]).continued(saved).is_err());
-        assert!(options(&["--bits", "exact"]).continued(saved).is_err());
-        assert!(options(&["--galaxy", "irrgang"]).continued(saved).is_err());
+        let bodies = plummer(100, 1);
+        let continued = |arguments: &[&str]| options(arguments).continued(saved, &bodies);
+        assert_eq!(continued(&[]), Ok(saved));
+        let changed = continued(&["--dt", "1/256", "--scheme", "si6a"]).unwrap();
+        assert_eq!((changed.dt, changed.scheme), (1.0 / 256.0, Scheme::Si6a));
+        // A step that is too long for the softening leaves encounters to the changeover, as in a new run.
+        assert!(changed.changeover.is_none());
+        let long = continued(&["--dt", "1/64"]).unwrap();
+        assert!(long.changeover.stars > 0.0, "{long:?}");
+        let none = continued(&["--dt", "1/64", "--changeover", "none"]).unwrap();
+        assert!(none.changeover.is_none());
+        assert!(continued(&["--eps", "0.5"]).is_err());
+        assert!(continued(&["--bits", "exact"]).is_err());
+        assert!(continued(&["--galaxy", "irrgang"]).is_err());
     }
 }

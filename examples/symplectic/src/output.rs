@@ -2,6 +2,7 @@
 
 use kirin_kit::Body;
 use kirin_kit::bound::BoundPart;
+use kirin_kit::command::tell;
 use kirin_kit::diagnostics::{angular_momentum, momentum};
 use kirin_kit::galaxy::Field;
 use kirin_kit::galaxy::flow::Phase;
@@ -247,7 +248,11 @@ impl<'a, 'g> Report<'a, 'g> {
         let span = (from, self.summary.time);
         let pairs = (self.bodies.len() / 2).clamp(500, 5000);
         let seed = self.summary.log.seed.unwrap_or(1);
-        spray(galaxy, &(bound.x, bound.v), span, &mass, (pairs, seed)).unwrap_or_default()
+        let stars = spray(galaxy, &(bound.x, bound.v), span, &mass, (pairs, seed));
+        stars.unwrap_or_else(|why| {
+            tell(&format!("symplectic: --spray: {why}"));
+            Vec::new()
+        })
     }
 
     /// Stars along the orbit, per unit of length, and of those `sprayed` as many as have left the cluster.

@@ -3,7 +3,7 @@
 use clap::Args;
 use kirin_kit::Body;
 use kirin_kit::diagnostics::{lagrangian_radii, mass};
-use kirin_kit::galaxy::Galaxy;
+use kirin_kit::galaxy::{Galaxy, bound_of_input};
 use kirin_kit::settings::choice;
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +80,23 @@ impl Scale {
         }
     }
 
-    /// Bodies of somebody's, in any units with G = 1.
+    /// Bodies of an input, in any units with G = 1, without the stars that have left the cluster. `eps` is their softening, and
+    /// `in_field` says that they come from a galaxy, where tails may be long.
+    pub fn of_input(bodies: &[Body], eps: f64, in_field: bool) -> Self {
+        match bound_of_input(bodies, eps, in_field) {
+            Some((bound, each)) => {
+                let scale = Self::of_bodies(&bound.members);
+                Self {
+                    n: each * scale.n,
+                    heaviest: scale.heaviest / each as f64,
+                    ..scale
+                }
+            }
+            None => Self::of_bodies(bodies),
+        }
+    }
+
+    /// All of these bodies, in any units with G = 1.
     pub fn of_bodies(bodies: &[Body]) -> Self {
         let radius = lagrangian_radii(bodies, &[0.5])[0] * 2.0_f64.cbrt();
         let (whole, scale) = (mass(bodies), Self::of_model(bodies));
@@ -297,6 +313,34 @@ mod tests {
         };
         assert!((hole(1e5, 0.1) / (1e-4_f64 * 1e5).cbrt() / 2.5 - 1.0).abs() < 1e-14);
         assert_eq!((hole(1.0, 0.1), hole(0.0, 0.0)), (0.0, 0.0));
+    }
+
+    /// Stars that have left make no cluster larger, also where a sample stands for all.
+    #[test]
+    fn tails_are_no_part_of_the_scale() {
+        for n in [1000, 33_000] {
+            let mut bodies = kirin_kit::models::plummer(n, 1);
+            let alone = Scale::of_bodies(&bodies);
+            // As many again far away, on the move.
+            let left = (0..n as i32).map(|k| Body {
+                index: n as i32 + k,
+                mass: 1.0 / n as f64,
+                x: [50.0 + 0.1 * f64::from(k % 1000), f64::from(k), 0.0],
+                v: [0.0, 10.0, f64::from(k % 7)],
+            });
+            bodies.extend(left.collect::<Vec<_>>());
+            let scale = Scale::of_input(&bodies, 0.01, true);
+            assert!(
+                (scale.radius / alone.radius - 1.0).abs() < 0.05,
+                "{scale:?} {alone:?}"
+            );
+            assert!((scale.mass - 1.0).abs() < 0.02, "{scale:?}");
+            assert!((scale.n as f64 / n as f64 - 1.0).abs() < 0.02, "{scale:?}");
+            assert!(
+                (scale.heaviest / alone.heaviest - 1.0).abs() < 0.05,
+                "{scale:?}"
+            );
+        }
     }
 
     /// Twice the cluster with the same mass: twice the softening, steps of 2^(3/2) of the length.

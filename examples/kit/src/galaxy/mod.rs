@@ -40,6 +40,7 @@ pub use milky_way::MilkyWay;
 pub use moment::Moment;
 pub use options::{GalaxyOptions, UnitOptions};
 pub use orbit::{Orbit, way};
+pub use placement::bound_of_input;
 pub use units::{SOLAR_RADIUS, Units};
 
 use crate::vector::{Vec3, dot, norm};

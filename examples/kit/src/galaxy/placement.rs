@@ -1,13 +1,14 @@
 //! Bodies of an input on an orbit in a galaxy.
 
-use super::{Galaxy, GalaxyOptions, Units};
+use super::{Field, Galaxy, GalaxyOptions, Units};
 use crate::body::Body;
+use crate::bound::BoundPart;
 use crate::diagnostics::{centre_of_mass, lagrangian_radii, mass};
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
 use crate::vector::{add_scaled, norm};
 
-/// Most bodies of which the bound ones are sought; the centre of mass of more is that of all.
+/// Most bodies among which the bound ones are sought; of more, the bound ones of a sample are.
 const LARGEST: usize = 65536;
 
 /// A cluster lies at the galaxy's centre where its own is nearer than so many half-mass radii.
@@ -52,7 +53,11 @@ impl GalaxyOptions {
             self.check_units(&told)?;
         }
         if self.places() {
-            return self.or_default(found);
+            // Bodies that are placed anew begin at the time 0, which is today unless --back says otherwise.
+            return self.or_default(Galaxy {
+                today: 0.0,
+                ..found
+            });
         }
         // Units alone are no galaxy that the options could contradict.
         match found.is_none() {
@@ -102,22 +107,32 @@ impl GalaxyOptions {
     }
 }
 
-/// Puts the centre of the bound part at rest in the origin; where there are many bodies that of all.
+/// The bound part of the bodies of an input, softened by `eps`, `in_field` if they come from a galaxy. Of more than 65536
+/// bodies it is that of a sample, whose stars stand for as many as the second number says. `None` if nobody is bound.
+pub fn bound_of_input(bodies: &[Body], eps: f64, in_field: bool) -> Option<(BoundPart, usize)> {
+    if bodies.len() < 2 {
+        return None;
+    }
+    let stride = bodies.len().div_ceil(LARGEST);
+    let sample: Vec<Body> = bodies
+        .iter()
+        .step_by(stride)
+        .map(|body| Body {
+            mass: stride as f64 * body.mass,
+            ..*body
+        })
+        .collect();
+    let nothing = Galaxy::default();
+    let field = in_field.then_some(&nothing as &dyn Field);
+    let bound = Sight::summed(&sample, eps * eps, field).bound;
+    (bound.count() > 0).then_some((bound, stride))
+}
+
+/// Puts the centre of the bound part at rest in the origin; where nobody is bound, that of all.
 fn centre_on_bound(bodies: &mut [Body], eps: f64, in_field: bool) {
-    let (x, v) = match bodies.len() <= LARGEST && bodies.len() > 1 {
-        true => {
-            let nothing = Galaxy::default();
-            let field: Option<&dyn super::Field> = match in_field {
-                true => Some(&nothing),
-                false => None,
-            };
-            let bound = Sight::summed(bodies, eps * eps, field).bound;
-            match bound.count() {
-                0 => centre_of_mass(bodies),
-                _ => (bound.x, bound.v),
-            }
-        }
-        false => centre_of_mass(bodies),
+    let (x, v) = match bound_of_input(bodies, eps, in_field) {
+        Some((bound, _)) => (bound.x, bound.v),
+        None => centre_of_mass(bodies),
     };
     for body in bodies {
         add_scaled(&mut body.x, -1.0, &x);

@@ -3,6 +3,8 @@
 //! A force takes four kernels: `pairs`, `galaxy` of the kit, `join` and `total`. `advance` kicks and drifts; the last kick of
 //! a step waits for the first one of the next, which uses the same forces.
 
+use std::time::Duration;
+
 use kirin_device::{Argument, Array, Failure, Gpu, Kernel, Pinned, Result};
 use kirin_kit::galaxy::{Galaxy, Moment};
 use kirin_kit::sum::Sum;
@@ -20,6 +22,9 @@ const TOTALS: usize = 7;
 
 /// Time integrals of the torque and of the change of the energy, each a sum and what it has lost.
 const BALANCE: usize = 8;
+
+/// What a GPU sums at least, for the time after which it is given up.
+const PAIRS_PER_SECOND: f64 = 2e10;
 
 /// Threads of the thread block of `total`.
 const WARP: usize = 32;
@@ -229,6 +234,8 @@ impl Resident {
             self.gpu
                 .launch(&self.kernels.pairs, blocks, THREADS, &arguments)?;
         }
+        let pairs = length as f64 * length as f64;
+        (self.gpu).plan(Duration::from_secs_f64(pairs / PAIRS_PER_SECOND));
         if let Some(galaxy) = &mut self.galaxy {
             let arrays = (&self.positions, &self.external, &self.of_galaxy);
             galaxy.launch(&self.gpu, moment, self.changes, arrays)?;
