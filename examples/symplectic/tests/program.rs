@@ -487,3 +487,28 @@ fn the_precision_is_kept() {
     let said = PROGRAM.fail(&["--input", &out, "--reverse", "--t-end", "1"]);
     assert!(said.contains("--reverse needs an --output"), "{said}");
 }
+
+/// The bodies of a snapshot keep the softening that they had, and the program says with what they go on.
+#[test]
+fn a_snapshot_tells_the_softening() {
+    let folder = Folder::new("softening");
+    let [out, next] = ["run.txt", "next.txt"].map(|name| folder.file(name));
+    let run = ["--n", "64", "--eps", "0.07", "--t-end", "1/8"];
+    PROGRAM.succeed(&[&run[..], &["--snapshot-every", "1/8", "--output", &out]].concat());
+    let snapshot = folder.file("run.0001.txt");
+    let said = |more: &[&str]| {
+        let arguments = [
+            "--input", &snapshot, "--t-end", "1/4", "--output", &next, "--force",
+        ];
+        let output = PROGRAM.succeed(&[&arguments[..], more].concat());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let told = said(&[]);
+    assert!(
+        told.contains("softening 0.07, which is the input's, and step 1/"),
+        "{told}"
+    );
+    let told = said(&["--eps", "0.2"]);
+    assert!(told.contains("softening 0.2 and step 1/"), "{told}");
+    assert_eq!(said(&["--eps", "0.2", "--dt", "1/64"]), "");
+}
