@@ -7,6 +7,7 @@
 //! symplectic.settings EPS DT SCHEME BITS UNCENTRED    UNCENTRED is true or false
 //! symplectic.changeover STARS HOLE    changeover radii, if there are any
 //! symplectic.grid ORIGIN STEPS    the times at which steps end: ORIGIN + STEPS DT and so on
+//! symplectic.precision NAME       that of the last forces
 //! symplectic.counts STEPS EVALUATIONS PAIRS
 //! symplectic.times FORCE FIELD PREDICT TRANSFER       seconds
 //! symplectic.balance LX LY LZ TX TY TZ CX CY CZ       angular momentum at the start; torque, with its carries
@@ -33,6 +34,8 @@ use crate::torque::Balance;
 const SETTINGS: &str = "symplectic.settings";
 const CHANGEOVER: &str = "symplectic.changeover";
 const GRID: &str = "symplectic.grid";
+/// Key of the precision of the last forces.
+pub const PRECISION: &str = "symplectic.precision";
 const COUNTS: &str = "symplectic.counts";
 const TIMES: &str = "symplectic.times";
 const BALANCE: &str = "symplectic.balance";
@@ -56,6 +59,7 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     let lines = [
         (SETTINGS, words(s)),
         (GRID, words(&past.grid)),
+        (PRECISION, integrator.description().1),
         (COUNTS, words(&(past.steps, past.work))),
         (TIMES, words(&past.work.times)),
         (BALANCE, words(&balance)),

@@ -94,10 +94,20 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
         check_writable(path)?;
     }
     let own = &options.control.own;
+    let precision = snapshot
+        .as_ref()
+        .and_then(|s| s.value(checkpoint::PRECISION).map(str::to_owned));
     let grape = Grape::linked_or(own.library.path())?;
     let mut run = begin(options, &grape, snapshot)?;
     if own.pairs == Some(Pairs::Program) {
         run.integration.use_pairs(Pairs::Program)?;
+    }
+    if let (Some(was), (_, now)) = (precision, run.integration.description())
+        && was != now
+    {
+        tell(&format!(
+            "symplectic: the run goes on in {now} precision; so far it was {was}"
+        ));
     }
     run.integration.use_device(options.device)?;
     if options.reverse && run.integration.settings().galaxy.changes() {

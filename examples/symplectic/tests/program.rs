@@ -476,14 +476,17 @@ fn the_precision_is_kept() {
     let out = folder.file("run.txt");
     let run = ["--n", "16", "--precision", "double", "--t-end", "1/16"];
     PROGRAM.succeed(&[&run[..], &["--output", &out]].concat());
-    let table = |arguments: &[&str]| {
+    let told = |arguments: &[&str]| {
         let output = PROGRAM.succeed(&[&["--input", &out], arguments].concat());
-        String::from_utf8(output.stdout).unwrap()
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
     };
-    let found = table(&["--t-end", "1/8"]);
+    let [found, said] = told(&["--t-end", "1/8"]);
     assert!(found.contains("double precision"), "{found}");
-    let found = table(&["--precision", "mixed", "--t-end", "1/4"]);
+    assert_eq!(said, "");
+    let [found, said] = told(&["--precision", "mixed", "--t-end", "1/4"]);
     assert!(found.contains("mixed precision"), "{found}");
+    let change = "the run goes on in mixed precision; so far it was double";
+    assert!(said.contains(change), "{said}");
     let said = PROGRAM.fail(&["--input", &out, "--reverse", "--t-end", "1"]);
     assert!(said.contains("--reverse needs an --output"), "{said}");
 }
