@@ -38,7 +38,7 @@ impl<C: Communicator> Cluster<C> {
     ///
     /// # Errors
     ///
-    /// A GPU is asked for, but there is none that can be used, or the run needs what only the processor does.
+    /// A GPU is asked for, but there is none that can be used, or the run has several ranks or too few stars.
     pub fn use_device(&mut self, device: Device) -> Result<(), Error> {
         let refuse = |why: &str| Err(Error::Refused(format!("--device gpu: {why}")));
         let objection = self.objection();
