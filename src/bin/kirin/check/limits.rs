@@ -125,7 +125,13 @@ impl Quantity {
 }
 
 /// The largest value that a precision may have in a scene of `n` particles.
-pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Option<f64> {
+pub fn limit(
+    interface: MeasuredInterface,
+    precision: &str,
+    scene: Scene,
+    n: usize,
+    quantity: Quantity,
+) -> Option<f64> {
     // A rule takes `mixed` or what is better.
     let precision = match precision {
         "auto" | "adaptive" => "mixed",
@@ -133,7 +139,8 @@ pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Opt
     };
     let promised = matches!(precision, "mixed" | "double" | "double-single");
     // The fewer terms, the less do their errors cancel.
-    let few_terms = (4096.0 / n as f64).powf(0.25).max(1.0);
+    let of_terms = |n: usize| (4096.0 / n as f64).powf(0.25).max(1.0);
+    let few_terms = of_terms(n);
     if quantity.is_count() {
         return promised.then_some(0.0);
     }
@@ -160,6 +167,8 @@ pub fn limit(precision: &str, scene: Scene, n: usize, quantity: Quantity) -> Opt
         ("mixed", _) => match quantity {
             AccRms => Some(1e-7 * few_terms),
             JerkRms => Some(5e-7),
+            // A particle's own term may be nearly all of its potential.
+            PotRms if interface == MeasuredInterface::Grape5 => Some(4e-8 * of_terms(1)),
             PotRms => Some(4e-8 * few_terms),
             AccMax | JerkOfTerms | PotMax => Some(1e-5),
             _ => None,

@@ -26,8 +26,8 @@ use crate::candidate::Common;
 /// the vector. The rms falls somewhat as N grows. The first library is judged: the limits stand beside its errors, and
 /// the exit status is 1 if it misses one.
 ///
-/// With `--interface grape5` the accelerations and potentials of GRAPE-5 libraries are compared. The potentials leave
-/// out the part m / eps that a particle has in its own potential.
+/// With `--interface grape5` the accelerations and potentials of GRAPE-5 libraries are compared. The potentials contain
+/// the part m / eps that a particle has in its own potential, which the library adds.
 ///
 /// With `--interface nbody6` regular and irregular forces of libraries of NBODY6++ are compared together, without
 /// softening, and so are the lists that come with regular forces.

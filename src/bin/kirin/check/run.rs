@@ -78,8 +78,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         }
     }
     candidates.iter_mut().for_each(Candidate::dismiss);
-    let quantities = Quantity::of(interface);
-    let missed = verdict(&candidates[0], &scenes, options.n, quantities);
+    let missed = verdict(&candidates[0], &scenes, options.n, interface);
     let document = Document {
         kind: "check",
         interface,
@@ -141,11 +140,17 @@ fn precision(candidate: &Candidate) -> &str {
 }
 
 /// What the library misses, in words; nothing if it passes.
-fn verdict(candidate: &Candidate, scenes: &[Row], n: u32, quantities: &[Quantity]) -> Vec<String> {
+fn verdict(
+    candidate: &Candidate,
+    scenes: &[Row],
+    n: u32,
+    interface: MeasuredInterface,
+) -> Vec<String> {
     let mut missed: Vec<String> = candidate.error.iter().cloned().collect();
     for row in scenes {
-        for &quantity in quantities {
-            let Some(limit) = limit(precision(candidate), row.scene, n as usize, quantity) else {
+        for &quantity in Quantity::of(interface) {
+            let precision = precision(candidate);
+            let Some(limit) = limit(interface, precision, row.scene, n as usize, quantity) else {
                 continue;
             };
             let title = format!("{}: {}", row.title, quantity.title());
@@ -181,7 +186,8 @@ impl Document {
             heading.push("limit".to_owned());
             table.row(heading);
             for &quantity in Quantity::of(self.interface) {
-                let limit = limit(precision(judged), row.scene, self.n as usize, quantity);
+                let (n, precision) = (self.n as usize, precision(judged));
+                let limit = limit(self.interface, precision, row.scene, n, quantity);
                 let mut cells = vec![quantity.title().to_owned()];
                 for figure in &row.figures {
                     cells.push(match (figure.value(quantity), limit) {

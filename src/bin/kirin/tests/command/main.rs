@@ -184,6 +184,34 @@ fn check_passes_in_double_and_knows_when_it_does_not() {
     );
 }
 
+/// Every instruction set keeps the promises of GRAPE-5's forces, also where a particle's own part is most of its potential.
+#[test]
+fn check_of_grape5_passes_with_every_instruction_set() {
+    // One that this processor lacks is replaced by one that it has.
+    for simd in ["portable", "avx2", "avx512", "neon"] {
+        for (n, precision) in [
+            ("40", "mixed"),
+            ("100", "mixed"),
+            ("100", "double"),
+            ("1000", "mixed"),
+        ] {
+            let library = format!("KIRIN_SIMD={simd} KIRIN_PRECISION={precision} kirin");
+            let check = [
+                "check",
+                "--interface",
+                "grape5",
+                "--n",
+                n,
+                "--library",
+                &library,
+            ];
+            let output = kirin(&check);
+            let out = text(&output.stdout);
+            assert_eq!(output.status.code(), Some(0), "{library}, {n}: {out}");
+        }
+    }
+}
+
 /// Runs the command, which must end with 1 in a fraction of what the measurement would take.
 fn ends_at_once(arguments: &[&str]) -> String {
     let begin = std::time::Instant::now();
