@@ -117,7 +117,7 @@ fn bad_settings_are_reported_once_on_stderr_and_the_default_is_used() {
         ("KIRIN_PRECISION", "3"),
         ("KIRIN_NPIPES", "1"),
         ("KIRIN_THREADS", "-1"),
-        ("KIRIN_SIMD", ""),
+        ("KIRIN_SIMD", "sse"),
         ("KIRIN_SNAP", "YES!"),
         ("KIRIN_NO_NEIGHBOUR", "7"),
         ("KIRIN_NPIPE", "48"),

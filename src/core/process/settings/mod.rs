@@ -98,6 +98,8 @@ pub fn from_variables(
     let mut complaints = Vec::new();
     for (name, value) in variables {
         match SETTINGS.iter().find(|s| s.name == name) {
+            // As if it were not set: scripts empty a variable in order to take it back.
+            Some(_) if trimmed(&value).is_empty() => {}
             Some(setting) => {
                 let taken = (setting.apply)(&mut settings, trimmed(&value));
                 if taken.is_err() {
@@ -307,6 +309,31 @@ mod tests {
             complaints[1].contains("auto, adaptive, mixed, double-single, double, single, reduced"),
             "{complaints:?}"
         );
+    }
+
+    #[test]
+    fn an_empty_setting_is_as_unset() {
+        for value in ["", "  "] {
+            for setting in SETTINGS {
+                let (s, complaints) = read(&[(setting.name, value)]);
+                assert_eq!((s, complaints.len()), (Settings::default(), 0));
+            }
+        }
+    }
+
+    #[test]
+    fn words_for_a_switch_name_no_file() {
+        for word in ["yes", "no", "on", "off", "true", "FALSE"] {
+            for name in ["KIRIN_STATS", "KIRIN_TRACE"] {
+                let (s, complaints) = read(&[(name, word)]);
+                assert_eq!((s, complaints.len()), (Settings::default(), 1), "{word}");
+            }
+        }
+        let (s, complaints) = read(&[("KIRIN_TRACE", "1")]);
+        assert_eq!((s.trace, complaints.len()), (None, 1));
+        let (s, _) = read(&[("KIRIN_TRACE", "./on"), ("KIRIN_STATS", "10")]);
+        assert_eq!(s.trace.as_deref(), Some("./on".as_ref()));
+        assert_eq!(s.stats, Destination::File("10".into()));
     }
 
     #[test]

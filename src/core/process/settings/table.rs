@@ -1,6 +1,6 @@
 //! The table of all settings: names, legal values, defaults, and how each is read and shown.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::str::FromStr;
 
@@ -106,7 +106,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "KIRIN_NPIPES",
         values: "2 to 16384",
         default: "48",
-        about: "number of pipelines that g6_npipes reports; 256 or more spares calls, for programs without fixed arrays for 48",
+        about: "number of pipelines that g6_npipes reports; 256 or more spares calls, for programs without fixed arrays for 48; with more than 48 a particle is in its own neighbour list, as kira expects",
         apply: |s, v| integer(v, 2, 16384).map(|v| s.npipes = v),
         show: |s| s.npipes.to_string(),
     },
@@ -200,9 +200,10 @@ pub const SETTINGS: &[Setting] = &[
         about: "file in which all calls are recorded for kirin replay; %p in its name is the process id, %r the MPI rank",
         apply: |s, v| {
             s.trace = match v.as_bytes() {
-                b"" => return Err(()),
                 b"0" => None,
-                _ => Some(v.to_owned()),
+                // There is no other place for a trace than a file.
+                b"1" => return Err(()),
+                _ => Some(file(v)?),
             };
             Ok(())
         },
@@ -220,10 +221,18 @@ pub const SETTINGS: &[Setting] = &[
 
 fn destination(value: &OsStr) -> Result<Destination, ()> {
     match value.as_bytes() {
-        b"" => Err(()),
         b"0" => Ok(Destination::Off),
         b"1" => Ok(Destination::Stderr),
-        _ => Ok(Destination::File(value.to_owned())),
+        _ => Ok(Destination::File(file(value)?)),
+    }
+}
+
+/// The name of a file, which is none of the words for a switch. A file of such a name has a folder before it, as `./on`.
+fn file(value: &OsStr) -> Result<OsString, ()> {
+    const SWITCHES: [&str; 6] = ["yes", "no", "on", "off", "true", "false"];
+    match SWITCHES.iter().any(|word| value.eq_ignore_ascii_case(word)) {
+        true => Err(()),
+        false => Ok(value.to_owned()),
     }
 }
 
