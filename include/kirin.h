@@ -101,7 +101,9 @@ extern "C" {
  * Opens cluster `cluster_id`. If it is open already, nothing changes and its j-particles are kept.
  *
  * Any integer is a valid id; it is a name and not a device number. If exactly one cluster is open,
- * an id that was never opened stands for that one. On GRAPE-6 the id was the number of a board.
+ * an id that was never opened stands for that one. Any other id that is not open, also one that
+ * was closed, is a cluster of its own from its first use on, with no j-particles at first; if a
+ * block has none, a line on stderr says so. On GRAPE-6 the id was the number of a board.
  */
 int g6_open(int cluster_id);
 
@@ -146,14 +148,14 @@ int g6_set_ti(int cluster_id, double ti);
 /**
  * Stores a j-particle at `address`, for the next `g6calc_firsthalf`.
  *
- * Addresses begin at 0 and may come in any order; the last write wins. `index` is the particle's
- * label: any integer. It names neighbours, and a particle exerts no force on an i-particle with
- * its own label. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a sixth of the
- * jerk) and `a2by18[3]` (an eighteenth of the second derivative of the acceleration) hold at the
- * time `tj`, in any units with G = 1; `mass` may be 0. `dtj`, the particle's step, scaled the
- * fixed-point time of GRAPE-6 and does not enter any force; where it is positive, it helps to tell
- * whether noise limits the steps (docs/numbers.md). Returns a negative code, and stores nothing,
- * if the address is negative or there is no memory for it.
+ * Addresses begin at 0, also in Fortran, and may come in any order; the last write wins. `index`
+ * is the particle's label: any integer. It names neighbours, and a particle exerts no force on an
+ * i-particle with its own label. `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a
+ * sixth of the jerk) and `a2by18[3]` (an eighteenth of the second derivative of the acceleration)
+ * hold at the time `tj`, in any units with G = 1; `mass` may be 0. `dtj`, the particle's step,
+ * scaled the fixed-point time of GRAPE-6 and does not enter any force; where it is positive, it
+ * helps to tell whether noise limits the steps (docs/numbers.md). Returns a negative code, and
+ * stores nothing, if the address is negative or there is no memory for it.
  */
 int g6_set_j_particle(int cluster_id,
                       int address,
@@ -177,6 +179,11 @@ int g6_set_j_particle(int cluster_id,
  * enter the forces; only a trace (`KIRIN_TRACE`) records them. The arrays are copied, so the
  * client may change them after the return. A block whose results were not fetched is dropped.
  * Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
+ *
+ * An address at which nothing was stored exerts no force; a line on stderr names the first one,
+ * once for each cluster. Numbers are not tested: a NaN or an infinite number is taken as it is,
+ * and so is a negative `eps2`, with which the force of a close pair is NaN. The status is 0 then,
+ * too. `KIRIN_CHECK=1` reports the first result that is not finite.
  */
 int g6calc_firsthalf(int cluster_id,
                      int nj,
@@ -195,11 +202,13 @@ int g6calc_firsthalf(int cluster_id,
  *
  * With r = x_j - x_i, v = v_j - v_i and s = r^2 + eps^2: acc = sum m r / s^(3/2), jerk = sum m (v
  * / s^(3/2) - 3 (r.v) r / s^(5/2)), pot = -sum m / s^(1/2), over all j with another label. A pair
- * with s = 0 adds nothing. If no block waits, this call does the whole calculation with its own
- * arguments. With a smaller `ni` than the block's it returns the first results; a larger one is
- * refused. A nonzero return asked for a repetition on GRAPE-6; here it means that the arguments
- * are illegal or memory is lacking. Neighbour lists are available after every form of this call;
- * Phantom-GRAPE made them only in the forms whose names end in `n`.
+ * with s = 0 adds nothing. `nj`, `index`, `xi`, `vi`, `eps2` and `h2` are not looked at, because
+ * those of `g6calc_firsthalf` count (`KIRIN_CHECK=1` reports the first difference). If no block
+ * waits, this call does the whole calculation with its own arguments. With a smaller `ni` than the
+ * block's it returns the first results; a larger one is refused. A nonzero return asked for a
+ * repetition on GRAPE-6; here it means that the arguments are illegal or memory is lacking.
+ * Neighbour lists are available after every form of this call; Phantom-GRAPE made them only in the
+ * forms whose names end in `n`.
  */
 int g6calc_lasthalf(int cluster_id,
                     int nj,
@@ -242,8 +251,8 @@ int g6calc_lasthalf2(int cluster_id,
 int g6_read_neighbour_list(int cluster_id);
 
 /**
- * Copies the neighbour list of i-particle `ipipe` of the block (from 0): at most `maxlength`
- * labels to `nbl[maxlength]`, and their number to `*nblen`.
+ * Copies the neighbour list of i-particle `ipipe` of the block (from 0, also in Fortran): at most
+ * `maxlength` labels to `nbl[maxlength]`, and their number to `*nblen`.
  *
  * The list has the labels of all j-particles with r^2 < h^2, without softening, in ascending order
  * (see `g6_set_neighbour_list_sort_mode`). The own label is in it if there are more than 48
@@ -676,7 +685,8 @@ int g6_set_i_particle(int cluster_id,
 
 /**
  * Computes the forces on the i-particle registers `0..nip` and writes `acc[nip][3]`,
- * `jerk[nip][3]`, `phi[nip]`, and zeros to `flag[nip]`.
+ * `jerk[nip][3]`, `phi[nip]`, and zeros to `flag[nip]`. `nip` is what `g6_set_nip` announced, not
+ * more than there are loaded registers.
  */
 int g6_get_force(int cluster_id, double (*acc)[3], double (*jerk)[3], double *phi, int *flag);
 

@@ -325,7 +325,8 @@ module kirin_grape5
     !
     ! The potential is positive. The interface has no labels, so an i-particle that is also among
     ! the j-particles acts on itself: this adds m / eps to its potential. Pairs with s = 0 add
-    ! nothing.
+    ! nothing. NaN and infinite numbers are not refused. `KIRIN_CHECK=1` reports the first result
+    ! that is not finite.
     subroutine g5_get_force(ni, a, p) bind(C, name="g5_get_force_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: ni

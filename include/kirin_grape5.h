@@ -262,6 +262,8 @@ int g5_runMC0(int devid);
  *
  * The potential is positive. The interface has no labels, so an i-particle that is also among the
  * j-particles acts on itself: this adds m / eps to its potential. Pairs with s = 0 add nothing.
+ * NaN and infinite numbers are not refused. `KIRIN_CHECK=1` reports the first result that is not
+ * finite.
  */
 int g5_get_force(int ni, double (*a)[3], double *p);
 

@@ -97,6 +97,18 @@ pub enum Error {
         /// Number of i-particles in the pending block.
         present: usize,
     },
+    /// `g6_get_force` asks for more i-particle registers than were loaded.
+    TooFewRegisters {
+        /// What `g6_set_nip` announced.
+        announced: usize,
+        /// Number of registers that were loaded.
+        loaded: usize,
+    },
+    /// The `firsthalf` of this block was refused.
+    FirstHalfRefused {
+        /// Why.
+        why: Box<Self>,
+    },
     /// A number of the client's is NaN or infinite.
     NotFinite {
         /// Name of the array.
@@ -160,7 +172,10 @@ impl Error {
             | Self::NotFinite { .. }
             | Self::Negative { .. } => Code::Argument,
             Self::BadHandle { .. } => Code::Handle,
-            Self::BlockTooSmall { .. } | Self::NotOpen { .. } => Code::Order,
+            Self::BlockTooSmall { .. } | Self::TooFewRegisters { .. } | Self::NotOpen { .. } => {
+                Code::Order
+            }
+            Self::FirstHalfRefused { why } => why.kind(),
             Self::Unsupported { .. } => Code::Unsupported,
             Self::Internal { .. } | Self::ThreadsLost => Code::Internal,
             Self::OutOfMemory { .. } | Self::ListsTooLong { .. } => Code::Memory,
@@ -182,6 +197,11 @@ impl fmt::Display for Error {
                 f,
                 "ni = {asked}, but the block of the last firsthalf has {present} i-particles"
             ),
+            Self::TooFewRegisters { announced, loaded } => write!(
+                f,
+                "g6_set_nip announced {announced} i-particles, but {loaded} were loaded"
+            ),
+            Self::FirstHalfRefused { why } => write!(f, "the last firsthalf was refused: {why}"),
             Self::NotFinite { array, particle } => match particle {
                 Some(k) => write!(f, "{array} of particle {k} is NaN or infinite"),
                 None => write!(f, "{array} is NaN or infinite"),

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use crate::edge::pointers::{self, count, not_null, row};
 use crate::g5::devices::{self, Memory, Place};
-use kirin_core::error::Result;
+use kirin_core::error::{Error, Result};
 use kirin_core::process::floating;
 use kirin_core::process::settings::{self, Devices};
 use kirin_core::sources::jmemory::Given;
@@ -101,7 +101,13 @@ pub unsafe fn set_j_particles(
         mass.map_or(Ok(()), |mass| not_null(mass, "mj"))?;
         eps2.map_or(Ok(()), |eps2| not_null(eps2, "epsj2"))?;
     }
-    count(address, "adr")?;
+    if address < 0 {
+        return Err(Error::OutOfRange {
+            argument: "adr",
+            value: address.into(),
+            legal: "addresses begin at 0",
+        });
+    }
     let given = arrays.given();
     // SAFETY: passed on.
     unsafe { devices::store(place, address, nj, &given)? };

@@ -183,7 +183,8 @@ calls! {
     /// a = sum m_j (x_j - x_i) / s^3, p = + sum m_j / s with s^2 = |x_j - x_i|^2 + eps^2.
     ///
     /// The potential is positive. The interface has no labels, so an i-particle that is also among the j-particles acts
-    /// on itself: this adds m / eps to its potential. Pairs with s = 0 add nothing.
+    /// on itself: this adds m / eps to its potential. Pairs with s = 0 add nothing. NaN and infinite numbers are not
+    /// refused. `KIRIN_CHECK=1` reports the first result that is not finite.
     implemented nothing [g5_get_force g5_get_force_]
     (ni: int, a: out_vectors, p: out_doubles) = get_force(FIRST, ni, a, p);
 

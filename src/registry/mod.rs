@@ -61,6 +61,8 @@ struct Entry<M> {
     stands_for: AtomicPtr<Self>,
     /// Whether the id had a member of its own once.
     had_own: AtomicBool,
+    /// Whether a call opened the member, and not its first use.
+    is_asked_for: AtomicBool,
     /// The member of this id, while it is open.
     member: Lock<Option<Box<M>>>,
     /// Where long work on the member is marked.
@@ -119,6 +121,7 @@ impl<M: Member> Registry<M> {
                     if member.is_none() {
                         *member = Some(self.new_member(entry)?);
                     }
+                    entry.is_asked_for.store(true, Ordering::Relaxed);
                     M::opened(id, true);
                     return Ok(());
                 }
@@ -144,6 +147,7 @@ impl<M: Member> Registry<M> {
             let mut member = owner.member.lock();
             // Told under the lock: a later write belongs to the next member with this id.
             M::closed(id);
+            owner.is_asked_for.store(false, Ordering::Relaxed);
             let closed = member.take();
             drop(member);
             if let Some(mut closed) = closed {
@@ -221,6 +225,12 @@ impl<M: Member> Registry<M> {
                 return Ok(Locked(guard));
             }
         }
+    }
+
+    /// Whether a call opened the member that `id` stands for, and not its first use.
+    pub fn is_asked_for(&self, id: i32) -> bool {
+        let asked = |owner: &Entry<M>| owner.is_asked_for.load(Ordering::Relaxed);
+        self.owner(id).is_some_and(asked)
     }
 
     /// The ids between `id` and `id + count`, both left out, whose own members are open.
@@ -337,6 +347,7 @@ impl<M: Member> Registry<M> {
             next: AtomicPtr::new(bucket.load(Ordering::Acquire)),
             stands_for: AtomicPtr::new(ptr::null_mut()),
             had_own: AtomicBool::new(false),
+            is_asked_for: AtomicBool::new(false),
             member: Lock::default(),
             work: LongWork::default(),
         }));

@@ -69,6 +69,7 @@ EXAMPLES
               runs have eps = 1/256, eta = 0.03, eta_start = 0.01 and end at t = 0.5, their second
               half is timed (--eps, --eta, --eta-start, --dt-max and --t-end change that)
 
+  Precision, threads and GPUs are settings of the library: KIRIN_PRECISION=double, KIRIN_THREADS=4 (`kirin info`).
   Numbers may be fractions, as in --eps 1/256.";
 
 /// Evolves a star cluster through the GRAPE-6 interface.

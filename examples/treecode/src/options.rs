@@ -42,6 +42,7 @@ METHOD
               or `mpirun` with the feature mpi
 
   Threads: KIRIN_THREADS, of each rank; RAYON_NUM_THREADS, if set, for tree, lists and --host.
+  Precision: KIRIN_PRECISION, as in KIRIN_PRECISION=double (`kirin info`).
   Ctrl-C, SIGTERM and SIGHUP end the run after the current step, with the summary and all files that
   were asked for; `--input` of that `--output` goes on with its settings, end, files and intervals and the
   same bits, or with others by option. An energy error above 1e-3 is told, above 0.1 the run ends. A signal that comes more than a second after the first ends at once.

@@ -1,6 +1,7 @@
 //! Clients in difficult processes: own C names, threads, forks, bad settings, dlclose, valgrind, little memory,
 //! floating-point environments, signals, broken outputs.
 
+mod edges;
 mod floating;
 mod forks;
 mod hardness;

@@ -210,6 +210,20 @@ impl Cluster {
         }
     }
 
+    /// Whether the user wants checks.
+    pub fn is_checked(&self) -> bool {
+        self.check.is_some()
+    }
+
+    /// How the arguments of a `lasthalf` differ from those that `firsthalf` brought, in words; tells it once.
+    pub fn difference(
+        &mut self,
+        nj: usize,
+        particles: impl Iterator<Item = IParticle>,
+    ) -> Option<String> {
+        self.check.as_mut()?.difference(&self.block, nj, particles)
+    }
+
     /// Whether a block waits for its `lasthalf`.
     pub fn owes_results(&self) -> bool {
         self.owed
@@ -268,6 +282,9 @@ impl Cluster {
             });
             if let Some(discrepancy) = discrepancy {
                 log::error("KIRIN_CHECK", discrepancy);
+            }
+            if let Some(found) = check.not_finite(&self.block, &self.results) {
+                log::error("KIRIN_CHECK", found);
             }
         }
         self.phase = Phase::Computed;

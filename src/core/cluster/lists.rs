@@ -9,6 +9,11 @@ use crate::process::long_work::LongWork;
 use crate::sources::neighbours::{self, ListRules, NeighbourLists};
 
 impl Cluster {
+    /// Number of i-particles in the last block.
+    pub fn block_length(&self) -> usize {
+        self.block.particles.len()
+    }
+
     /// Whether no i-particle of the block has a radius.
     pub(super) fn lists_are_empty(&self) -> bool {
         !self.has_radii

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod block;
+mod gaps;
 mod lists;
 mod registers;
 mod seat;
@@ -10,6 +11,7 @@ mod writes;
 use self::arithmetic::{Arithmetic, Stored};
 pub use self::block::BlockResults;
 use self::block::Phase;
+pub use self::gaps::Gap;
 use self::registers::Registers;
 use crate::error::{Error, Result};
 use crate::force::{ForceRequest, Results};
@@ -50,6 +52,8 @@ pub struct Cluster {
     registers: Registers,
     stats: Option<Box<Stats>>,
     check: Option<Box<Audit>>,
+    /// All addresses below hold particles, or it was told that some do not.
+    complete: usize,
     /// Where long work on this cluster is marked, for forks.
     work: Option<&'static LongWork>,
 }
@@ -92,6 +96,7 @@ impl Cluster {
             has_nearest: false,
             lists: None,
             registers: Registers::default(),
+            complete: 0,
             work: None,
         }
     }

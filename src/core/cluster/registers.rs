@@ -30,6 +30,11 @@ impl Cluster {
         self.registers.njp = njp;
     }
 
+    /// Number of leading addresses of the low-level force call.
+    pub fn njp(&self) -> usize {
+        self.registers.njp
+    }
+
     /// Loads one i-particle register.
     ///
     /// # Errors
@@ -65,9 +70,9 @@ impl Cluster {
         } = &mut self.registers;
         let (nip, njp) = (*nip, *njp);
         if nip > particles.len() {
-            return Err(Error::BlockTooSmall {
-                asked: nip,
-                present: particles.len(),
+            return Err(Error::TooFewRegisters {
+                announced: nip,
+                loaded: particles.len(),
             });
         }
         let registers = std::mem::take(particles);

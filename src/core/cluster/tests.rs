@@ -239,3 +239,49 @@ fn a_block_of_another_process_does_not_keep_writes_away() {
         cluster.set_backend(Box::new(Reference));
     }
 }
+
+/// What is missing is told once, and not at all where every address was written, in any order and in several pages.
+#[test]
+fn a_gap_is_told_once() {
+    let begun = |cluster: &mut Cluster, nj: usize| {
+        let target = [IParticle::default()];
+        cluster.firsthalf(nj, target.into_iter()).unwrap();
+        let gap = cluster.gap(nj);
+        cluster.lasthalf(1, false).unwrap();
+        gap
+    };
+    let new = |addresses: &mut dyn Iterator<Item = i32>| {
+        let mut cluster = Cluster::new(Settings::default());
+        cluster.set_backend(Box::new(Reference));
+        for address in addresses {
+            let star = JParticle::default();
+            cluster.set_j_particle(address, &star).unwrap();
+        }
+        cluster
+    };
+    let mut none = new(&mut (0..0));
+    assert_eq!(begun(&mut none, 0), None);
+    assert_eq!(begun(&mut none, 3), Some(Gap::Everything));
+    assert_eq!(begun(&mut none, 4), None, "told once");
+    let mut all = new(&mut (0..1300).rev());
+    for nj in [1, 64, 65, 512, 513, 1299, 1300, 7] {
+        assert_eq!(begun(&mut all, nj), None, "{nj}");
+    }
+    assert_eq!(begun(&mut all, 1301), Some(Gap::At(1300)));
+    for missing in [0, 1, 63, 64, 511, 512, 700, 1299] {
+        let mut cluster = new(&mut (0..1300).filter(|&a| a != missing));
+        let missing = missing as usize;
+        assert_eq!(begun(&mut cluster, missing), None, "{missing}");
+        assert_eq!(begun(&mut cluster, 1300), Some(Gap::At(missing)));
+        assert_eq!(begun(&mut cluster, 1300), None, "told once");
+    }
+    // A page that was never made, and writes that wait behind a block.
+    let mut far = new(&mut [5000].into_iter().chain(0..512));
+    assert_eq!(begun(&mut far, 5001), Some(Gap::At(512)));
+    let mut late = new(&mut (0..2));
+    let target = [IParticle::default()];
+    late.firsthalf(2, target.into_iter()).unwrap();
+    late.set_j_particle(2, &JParticle::default()).unwrap();
+    late.lasthalf(1, false).unwrap();
+    assert_eq!(begun(&mut late, 3), None);
+}

@@ -280,7 +280,7 @@ pub fn noise(steps: u64, turned: u64) -> String {
 /// What to try against too few pipelines.
 pub fn advice(cost: Cost) -> String {
     format!(
-        "KIRIN_NPIPES={} saves it, if the program takes any number of pipelines",
+        "KIRIN_NPIPES={} saves it, if the program takes any number of pipelines (with more than 48 a particle is in its own neighbour list)",
         cost.enough
     )
 }

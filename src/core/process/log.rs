@@ -55,6 +55,11 @@ pub fn once(kind: &'static str, origin: &'static str, message: impl Display) {
     show(kind, 1, origin, message);
 }
 
+/// Tells what the user of `origin` may not know, though nothing fails.
+pub fn notice(kind: &'static str, origin: &'static str, message: impl Display) {
+    show(kind, SHOWN_PER_ORIGIN, origin, message);
+}
+
 fn show(kind: &'static str, at_most: u32, origin: &'static str, message: impl Display) {
     let messages = messages(kind);
     // Stays at its maximum: it must not wrap to 0.

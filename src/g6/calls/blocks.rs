@@ -6,8 +6,9 @@ use super::results::Outputs;
 use crate::edge::pointers::{self, Hints, IArrays, Softening, count, not_null};
 use crate::g6::CLUSTERS;
 use crate::g6::record;
-use kirin_core::cluster::BlockResults;
+use kirin_core::cluster::{BlockResults, Cluster, Gap};
 use kirin_core::error::{Error, Result};
+use kirin_core::process::log;
 use kirin_core::trace;
 
 /// The i-particle arrays of a block.
@@ -76,6 +77,7 @@ pub unsafe fn firsthalf(
             c.note_refusal(error.clone());
             return Err(error);
         }
+        tell_gap(id, c, nj);
         if let Some(begin) = begin {
             // SAFETY: the caller vouches for the lengths, and they were checked.
             unsafe { record::firsthalf(id, nj, ni, arrays, hints, eps2, begin) };
@@ -107,6 +109,43 @@ pub unsafe fn firsthalf_by_mode(
 /// Has the next `lasthalf` answer as the `firsthalf` that was refused.
 fn note_refusal(id: c_int, error: &Error) {
     CLUSTERS.with_open(id, |c| c.note_refusal(error.clone()));
+}
+
+/// What a `lasthalf` answers after that. A lack of memory is told in the same words, and so once.
+fn of_firsthalf(error: Error) -> Error {
+    match error {
+        Error::OutOfMemory { .. } => error,
+        _ => Error::FirstHalfRefused {
+            why: Box::new(error),
+        },
+    }
+}
+
+/// Tells once for each cluster if the block that has just begun lacks j-particles: its results are right for those that are
+/// there, and wrong for those that the client means.
+#[inline(always)]
+pub(super) fn tell_gap(id: c_int, cluster: &mut Cluster, nj: usize) {
+    if let Some(gap) = cluster.gap(nj) {
+        tell(id, nj, gap);
+    }
+}
+
+#[cold]
+fn tell(id: c_int, nj: usize, gap: Gap) {
+    let notice = |message: std::fmt::Arguments<'_>| {
+        log::notice("missing j-particles", "g6calc_firsthalf", message);
+    };
+    match gap {
+        Gap::Everything if !CLUSTERS.is_asked_for(id) => notice(format_args!(
+            "cluster {id} was not opened, or was closed: it has no j-particles"
+        )),
+        Gap::Everything => notice(format_args!(
+            "nj = {nj}, but cluster {id} has no j-particles"
+        )),
+        Gap::At(address) => notice(format_args!(
+            "nj = {nj}, but nothing was stored at address {address} of cluster {id}; addresses begin at 0"
+        )),
+    }
 }
 
 /// # Safety
@@ -147,16 +186,23 @@ unsafe fn fetch(
     let wants_nearest = !outputs.nearest.is_null() || !outputs.nearest_distance.is_null();
     CLUSTERS.with(id, |c| {
         if let Some(error) = c.take_refusal() {
-            return Err(error);
+            return Err(of_firsthalf(error));
         }
         let begin = trace::clock();
         if !c.owes_results() {
             arrays.validate(ni)?;
             // SAFETY: the caller vouches for the lengths; the core copies before it returns.
             c.firsthalf(nj, unsafe { arrays.particles(ni, eps2) })?;
+            tell_gap(id, c, nj);
             if let Some(begin) = begin {
                 // SAFETY: the caller vouches for the lengths, and they were checked.
                 unsafe { record::firsthalf(id, nj, ni, arrays, NO_HINTS, eps2, begin) };
+            }
+        } else if c.is_checked() && arrays.validate(ni).is_ok() {
+            // SAFETY: as above.
+            let given = unsafe { arrays.particles(ni, eps2) };
+            if let Some(difference) = c.difference(nj, given) {
+                log::notice("other arguments", "g6calc_lasthalf", difference);
             }
         }
         let begin = trace::clock();

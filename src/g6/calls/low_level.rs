@@ -3,6 +3,7 @@
 
 use std::ffi::c_int;
 
+use super::blocks::tell_gap;
 use super::results::Outputs;
 use crate::edge::pointers::{IArrays, Softening, count, not_null, vector};
 use crate::g6::CLUSTERS;
@@ -83,6 +84,7 @@ pub unsafe fn set_i_particles(
 pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result<c_int> {
     CLUSTERS.with(id, |c| {
         let begin = trace::clock();
+        let nj = c.njp();
         let answer = c.low_level_forces(!outputs.nearest.is_null())?;
         outputs.validate(answer.forces.len())?;
         // SAFETY: the caller vouches for the lengths.
@@ -98,6 +100,7 @@ pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result
                 unsafe { flag.add(i).write_unaligned(0) };
             }
         }
+        tell_gap(id, c, nj);
         Ok(0)
     })
 }

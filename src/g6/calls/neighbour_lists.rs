@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use crate::edge::pointers::{count, not_null};
 use crate::g6::CLUSTERS;
 use kirin_core::error::{Error, Result};
-use kirin_core::process::allocation;
+use kirin_core::process::{allocation, log};
 use kirin_core::sources::neighbours;
 use kirin_core::trace::{self, Event};
 
@@ -37,17 +37,25 @@ pub unsafe fn get_neighbour_list(
     // look like a list that is too long (kira loops for ever otherwise).
     // SAFETY: not null, so it points to an integer.
     unsafe { length.write_unaligned(maxlength.max(0)) };
-    let ipipe = count(ipipe, "ipipe")?;
+    let ipipe = usize::try_from(ipipe).map_err(|_| Error::OutOfRange {
+        argument: "ipipe",
+        value: ipipe.into(),
+        legal: "the i-particles of a block begin at 0",
+    })?;
     let room = count(maxlength, "maxlength")?;
     if room > 0 {
         not_null(list, "nbl")?;
     }
     CLUSTERS.with(id, |c| {
+        let present = c.block_length();
         let found = match c.neighbour_lists() {
             Ok(lists) => lists.list(ipipe),
             Err(Error::OutOfMemory { .. } | Error::ListsTooLong { .. }) => return Ok(1),
             Err(error) => return Err(error),
         };
+        if ipipe >= present {
+            tell_beyond(ipipe, present);
+        }
         let copied = found.len().min(room);
         if copied > 0 {
             let (from, to) = (found.as_ptr().cast::<u8>(), list.cast::<u8>());
@@ -69,6 +77,18 @@ pub unsafe fn get_neighbour_list(
         });
         Ok(status)
     })
+}
+
+/// Tells once that a list was asked for that there is not, and is empty.
+#[cold]
+fn tell_beyond(ipipe: usize, present: usize) {
+    log::once(
+        "a list of no i-particle",
+        "g6_get_neighbour_list",
+        format_args!(
+            "ipipe = {ipipe}, but the last block has {present} i-particles, from 0: the list is empty"
+        ),
+    );
 }
 
 pub fn set_sort_mode(mode: c_int) -> Result<c_int> {

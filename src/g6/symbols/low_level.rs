@@ -63,7 +63,7 @@ calls! {
         = set_i_particle(cluster_id, address, index, x, v, eps2, h2);
 
     /// Computes the forces on the i-particle registers `0..nip` and writes `acc[nip][3]`, `jerk[nip][3]`,
-    /// `phi[nip]`, and zeros to `flag[nip]`.
+    /// `phi[nip]`, and zeros to `flag[nip]`. `nip` is what `g6_set_nip` announced, not more than there are loaded registers.
     implemented status [g6_get_force g6_get_force_]
     all [g6_get_force_all g6_get_force_all_]
     (cluster_id: id, acc: out_vectors, jerk: out_vectors, phi: out_doubles, flag: out_ints)

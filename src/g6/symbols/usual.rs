@@ -11,7 +11,9 @@ calls! {
     /// Opens cluster `cluster_id`. If it is open already, nothing changes and its j-particles are kept.
     ///
     /// Any integer is a valid id; it is a name and not a device number. If exactly one cluster is open, an
-    /// id that was never opened stands for that one. On GRAPE-6 the id was the number of a board.
+    /// id that was never opened stands for that one. Any other id that is not open, also one that was closed, is a
+    /// cluster of its own from its first use on, with no j-particles at first; if a block has none, a line on stderr
+    /// says so. On GRAPE-6 the id was the number of a board.
     implemented status [g6_open g6_open_]
     all [g6_open_all g6_open_all_]
     also [GPU_g6_open GPU_g6_open_]
@@ -55,7 +57,7 @@ calls! {
 
     /// Stores a j-particle at `address`, for the next `g6calc_firsthalf`.
     ///
-    /// Addresses begin at 0 and may come in any order; the last write wins. `index` is the particle's label:
+    /// Addresses begin at 0, also in Fortran, and may come in any order; the last write wins. `index` is the particle's label:
     /// any integer. It names neighbours, and a particle exerts no force on an i-particle with its own label.
     /// `x[3]`, `v[3]`, `aby2[3]` (half the acceleration), `a1by6[3]` (a sixth of the jerk) and `a2by18[3]` (an
     /// eighteenth of the second derivative of the acceleration) hold at the time `tj`, in any units with
@@ -80,6 +82,10 @@ calls! {
     /// scaling hints for the fixed-point sums of GRAPE-6. They do not enter the forces; only a trace (`KIRIN_TRACE`)
     /// records them. The arrays are copied, so the client may change them after the return. A block whose results were
     /// not fetched is dropped. Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
+    ///
+    /// An address at which nothing was stored exerts no force; a line on stderr names the first one, once for each cluster.
+    /// Numbers are not tested: a NaN or an infinite number is taken as it is, and so is a negative `eps2`, with which the
+    /// force of a close pair is NaN. The status is 0 then, too. `KIRIN_CHECK=1` reports the first result that is not finite.
     implemented nothing [g6calc_firsthalf g6calc_firsthalf_]
     all [g6calc_firsthalf_all g6calc_firsthalf_all_]
     also [GPU_g6calc_firsthalf GPU_g6calc_firsthalf_]
@@ -94,8 +100,9 @@ calls! {
     ///
     /// With r = x_j - x_i, v = v_j - v_i and s = r^2 + eps^2: acc = sum m r / s^(3/2), jerk = sum m (v /
     /// s^(3/2) - 3 (r.v) r / s^(5/2)), pot = -sum m / s^(1/2), over all j with another label. A pair with
-    /// s = 0 adds nothing. If no block waits, this call does the whole calculation with its own arguments.
-    /// With a smaller `ni` than the block's it returns the first results; a larger one is refused. A
+    /// s = 0 adds nothing. `nj`, `index`, `xi`, `vi`, `eps2` and `h2` are not looked at, because those of
+    /// `g6calc_firsthalf` count (`KIRIN_CHECK=1` reports the first difference). If no block waits, this call does the whole
+    /// calculation with its own arguments. With a smaller `ni` than the block's it returns the first results; a larger one is refused. A
     /// nonzero return asked for a repetition on GRAPE-6; here it means that the arguments are illegal or
     /// memory is lacking. Neighbour lists are available after every form of this call; Phantom-GRAPE made
     /// them only in the forms whose names end in `n`.
@@ -134,7 +141,7 @@ calls! {
          [- GPU_g6_read_neighbour_list_]
     (cluster_id: id) = read_neighbour_list(cluster_id);
 
-    /// Copies the neighbour list of i-particle `ipipe` of the block (from 0): at most `maxlength` labels to
+    /// Copies the neighbour list of i-particle `ipipe` of the block (from 0, also in Fortran): at most `maxlength` labels to
     /// `nbl[maxlength]`, and their number to `*nblen`.
     ///
     /// The list has the labels of all j-particles with r^2 < h^2, without softening, in ascending order (see

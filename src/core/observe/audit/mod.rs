@@ -99,6 +99,10 @@ pub struct Audit {
     checked: u64,
     wrong: u64,
     random: Random,
+    /// Whether results that are not finite were reported.
+    told_not_finite: bool,
+    /// Whether a `lasthalf` with other arguments than its `firsthalf` was reported.
+    told_difference: bool,
 }
 
 impl Audit {
@@ -136,6 +140,57 @@ impl Audit {
             self.spent += now.elapsed();
         }
         found
+    }
+
+    /// Which results of a computed block are NaN or infinite, in words. Tells the first.
+    pub fn not_finite(&mut self, block: &ForceRequest, results: &Results) -> Option<String> {
+        if self.told_not_finite {
+            return None;
+        }
+        let (i, _) = (results.forces.iter().enumerate()).find(|(_, force)| !force.is_finite())?;
+        self.told_not_finite = true;
+        Some(format!(
+            "block {} (nj = {}, ni = {}, t = {}): the force on i-particle {i} (index {}) is not finite; a number of it \
+             or of a j-particle is not, or is too large; further ones are not told",
+            self.blocks,
+            block.nj,
+            block.particles.len(),
+            block.ti,
+            block.particles.get(i).map_or(0, |p| p.index),
+        ))
+    }
+
+    /// How the arguments of a `lasthalf` differ from the block, in words. Tells the first.
+    pub fn difference(
+        &mut self,
+        block: &ForceRequest,
+        nj: usize,
+        particles: impl Iterator<Item = IParticle>,
+    ) -> Option<String> {
+        if self.told_difference {
+            return None;
+        }
+        let found =
+            match nj == block.nj {
+                false => Some(format!("nj = {nj}, but that of firsthalf was {}", block.nj)),
+                true => block.particles.iter().zip(particles).enumerate().find_map(
+                    |(i, (first, last))| {
+                        let bits = |p: &IParticle| p.x.map(f64::to_bits);
+                        let what = if first.index != last.index {
+                            "index"
+                        } else if bits(first) != bits(&last) {
+                            "xi"
+                        } else if first.eps2.to_bits() != last.eps2.to_bits() {
+                            "eps2"
+                        } else {
+                            return None;
+                        };
+                        Some(format!("{what} of i-particle {i} is not that of firsthalf"))
+                    },
+                ),
+            }?;
+        self.told_difference = true;
+        Some(format!("{found}; the arguments of firsthalf count"))
     }
 
     /// How many i-particles were checked, and how many of them were wrong.
@@ -301,9 +356,19 @@ impl Differences {
         }
         let m_s = m / s;
         let m_s3 = m_s / s / s;
-        self.pot += m_s * (bounds.term + 2.0 * dr / s);
-        self.acc += m_s3 * (bounds.term * r + 8.0 * dr);
-        self.jerk += m_s3 * (4.0 * bounds.jerk * v + 4.0 * dv + 36.0 * v * dr / s);
+        for (sum, term) in [
+            (&mut self.pot, m_s * (bounds.term + 2.0 * dr / s)),
+            (&mut self.acc, m_s3 * (bounds.term * r + 8.0 * dr)),
+            (
+                &mut self.jerk,
+                m_s3 * (4.0 * bounds.jerk * v + 4.0 * dv + 36.0 * v * dr / s),
+            ),
+        ] {
+            // A particle whose distance is beyond all numbers exerts no force, and 0 times infinity is none.
+            if !term.is_nan() {
+                *sum += term;
+            }
+        }
     }
 }
 

@@ -234,3 +234,82 @@ fn no_precision_of_the_cpu_backend_is_suspected() {
         }
     }
 }
+
+/// Where the square of a distance is beyond all numbers, there is no force, and its allowed error is not NaN.
+#[test]
+fn a_particle_beyond_all_numbers_is_no_discrepancy() {
+    let mut memory = JMemory::default();
+    for (address, x) in [(0, 2.0), (1, 1e155), (2, 1e300)] {
+        let star = JParticle {
+            index: address,
+            mass: 1.0,
+            x: [x, 0.0, 0.0],
+            ..JParticle::default()
+        };
+        memory.write(address, &star).expect("an address");
+    }
+    let block = ForceRequest {
+        nj: 3,
+        ti: 0.0,
+        particles: vec![IParticle {
+            index: 42,
+            ..IParticle::default()
+        }],
+    };
+    for (factor, is_right) in [(1.0, true), (1.01, false)] {
+        let mut results = reference::results(&memory, &block, false).unwrap();
+        results.forces[0].acc[0] *= factor;
+        let what = Computed {
+            memory: &memory,
+            block: &block,
+            results: &results,
+            nearest: false,
+            precision: Precision::Mixed,
+        };
+        assert_eq!(compare(what, 0).is_none(), is_right);
+    }
+}
+
+#[test]
+fn what_is_not_finite_and_other_arguments_are_told_once() {
+    let particles = vec![IParticle::default(); 3];
+    let block = ForceRequest {
+        nj: 5,
+        ti: 0.0,
+        particles: particles.clone(),
+    };
+    let mut results = Results {
+        forces: vec![Force::default(); 3],
+        ..Results::default()
+    };
+    let mut check = Audit::default();
+    assert_eq!(check.not_finite(&block, &results), None);
+    results.forces[2].jerk[1] = f64::NAN;
+    let told = check.not_finite(&block, &results).expect("a NaN");
+    assert!(told.contains("i-particle 2"), "{told}");
+    assert_eq!(check.not_finite(&block, &results), None);
+
+    let same = |check: &mut Audit, nj, particles: &[IParticle]| {
+        check.difference(&block, nj, particles.iter().copied())
+    };
+    assert_eq!(same(&mut check, 5, &particles), None);
+    assert_eq!(same(&mut check, 5, &particles[..2]), None);
+    type Change = fn(&mut IParticle);
+    let changes: [(&str, Change); 3] = [
+        ("index", |p| p.index = 7),
+        ("xi", |p| p.x[2] = 1.0),
+        ("eps2", |p| p.eps2 = 1.0),
+    ];
+    for (name, change) in changes {
+        let mut check = Audit::default();
+        let mut others = particles.clone();
+        change(&mut others[1]);
+        let told = same(&mut check, 5, &others).expect(name);
+        assert!(
+            told.starts_with(&format!("{name} of i-particle 1")),
+            "{told}"
+        );
+        assert_eq!(same(&mut check, 4, &others), None, "told once");
+    }
+    assert!(same(&mut check, 4, &particles).is_some_and(|t| t.starts_with("nj = 4")));
+}

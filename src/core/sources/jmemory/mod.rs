@@ -17,6 +17,7 @@ mod prefetch;
 mod row;
 mod writes;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
@@ -225,6 +226,24 @@ impl JMemory {
     pub fn present(&self) -> u64 {
         let words = self.pages.iter().flat_map(|page| page.present());
         words.map(|w| u64::from(w.count_ones())).sum()
+    }
+
+    /// The first address of a range at which no particle was ever written and taken in.
+    pub fn first_gap(&self, addresses: Range<usize>) -> Option<usize> {
+        let mut address = addresses.start;
+        while address < addresses.end {
+            let Some(position) = self.position(address / PAGE) else {
+                return Some(address);
+            };
+            let word = self.pages[position].present()[address % PAGE / 64];
+            let absent = !word >> (address % 64);
+            if absent != 0 {
+                let gap = address + absent.trailing_zeros() as usize;
+                return (gap < addresses.end).then_some(gap);
+            }
+            address = (address / 64 + 1) * 64;
+        }
+        None
     }
 
     /// Number of writes taken in.
