@@ -193,6 +193,54 @@ fn removal_leaves_nothing_and_the_installed_command_works() {
     refused(&uninstall(&prefix), "nothing of kirin is installed");
 }
 
+/// As makers of packages install: below DESTDIR, and with libraries elsewhere than in `lib`.
+#[test]
+fn destdir_and_libdir_are_honoured() {
+    let prefix = prefix("staged");
+    let stage = library::workspace().join("stage");
+    let command = library::fresh().command.as_ref();
+    let command = command.expect("these tests are for this machine");
+    let below = stage.join(prefix.strip_prefix("/").expect("an absolute path"));
+    let debian = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
+    for libdir in ["lib", "lib64", &debian] {
+        let staging = [("DESTDIR", text(&stage))];
+        let mut install = clean_command(command, &staging);
+        fine(&run(install.args([
+            "install",
+            "--prefix",
+            text(&prefix),
+            "--libdir",
+            libdir,
+        ])));
+        assert!(!prefix.exists(), "the prefix itself was touched");
+        let module = std::fs::read_to_string(below.join(libdir).join("pkgconfig/kirin.pc"));
+        let module = module.expect("it was installed");
+        let of = format!("prefix={}\nlibdir=${{prefix}}/{libdir}\n", text(&prefix));
+        assert!(module.starts_with(&of), "{module}");
+        let config = below.join(libdir).join("cmake/kirin/kirin-config.cmake");
+        let config = std::fs::read_to_string(config).expect("it was installed");
+        let up = format!("DIR}}{}\"", "/..".repeat(libdir.split('/').count() + 2));
+        assert!(config.contains(&up) && !config.contains('@'), "{config}");
+        assert_eq!(below.join("lib").exists(), libdir != "lib64");
+        // The command finds its library there.
+        fine(&run(
+            clean_command(&below.join("bin/kirin"), &[]).arg("info")
+        ));
+        let mut uninstall = clean_command(command, &staging);
+        fine(&run(uninstall.args([
+            "uninstall",
+            "--prefix",
+            text(&prefix),
+        ])));
+    }
+    assert_eq!(
+        tree(&stage).into_keys().collect::<Vec<_>>(),
+        [] as [&Path; 0]
+    );
+    let refused = kirin(&["install", "--prefix", text(&prefix), "--libdir", "../lib"]);
+    assert!(!refused.status.success() && !prefix.exists(), "{refused:?}");
+}
+
 #[test]
 fn files_of_others_are_left_alone() {
     let prefix = prefix("others");

@@ -7,6 +7,17 @@ use kirin::symbols::INTERFACES;
 /// The name under which the loader knows it.
 pub const SONAME: &str = "libkirin.so.0";
 
+/// The folders of libraries under a prefix in which the command, in `bin` there, looks for its own. The last is that of
+/// Debian.
+pub const FOLDERS: [&str; 3] = [
+    "lib",
+    "lib64",
+    match cfg!(target_arch = "aarch64") {
+        true => "lib/aarch64-linux-gnu",
+        false => "lib/x86_64-linux-gnu",
+    },
+];
+
 /// The shared library that belongs to this command.
 ///
 /// # Errors
@@ -19,15 +30,17 @@ pub fn shared() -> Result<PathBuf, String> {
     let folder = command.parent().unwrap_or(Path::new("/"));
     // Installed: bin/kirin and lib/libkirin.so.0. Built: cargo brings `deps` up to date whenever
     // it builds the command, and the folder above it only when asked for the library.
-    let places = ["../lib", "../lib64", "deps", "."];
+    let installed = FOLDERS.map(|place| format!("../{place}"));
+    let built = ["deps", "."].map(str::to_owned);
+    let places = installed.iter().chain(&built);
     places
-        .iter()
         .flat_map(|place| [SONAME, "libkirin.so"].map(|name| folder.join(place).join(name)))
         .find_map(|path| std::fs::canonicalize(path).ok())
         .ok_or_else(|| {
             format!(
-                "there is no {SONAME} beside {} nor in ../lib or ../lib64 from there",
-                command.display()
+                "there is no {SONAME} beside {} nor in ../{} from there",
+                command.display(),
+                FOLDERS.join(", ../")
             )
         })
 }

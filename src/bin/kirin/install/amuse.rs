@@ -41,7 +41,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     let environment = candidates.iter().find(|folder| has_framework(folder));
     let environment = environment.ok_or_else(|| none_has_it(&candidates))?;
     let prefix = named_by_pkg_config(environment)?;
-    let items = contents::items(&prefix, None)?;
+    let items = contents::items(&prefix, "lib", None)?;
     let aside = put_under(&prefix, &items, Others::SetAside, options.force)?;
     report::print(&told(&prefix, &aside, &workers(&prefix)));
     Ok(ExitCode::SUCCESS)

@@ -34,13 +34,18 @@ const ALIASES: [(&str, Option<&str>); 10] = [
     ("hib", None),
 ];
 
-/// Everything that belongs under `prefix`. `fortran_archive`, if given, is put in too: the static library for programs
+/// Everything that belongs under `prefix`, with the libraries in its folder `libdir`. `fortran_archive`, if given, is put in too: the static library for programs
 /// that define the C names themselves.
 ///
 /// # Errors
 ///
 /// The library cannot be found or read.
-pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>, String> {
+pub fn items(
+    prefix: &Path,
+    libdir: &str,
+    fortran_archive: Option<&Path>,
+) -> Result<Vec<Item>, String> {
+    let lib = |name: &str| format!("{libdir}/{name}");
     let read = |path: &Path| fs::read(path).map_err(|e| format!("{}: {e}", path.display()));
     let command = std::env::current_exe().map_err(|e| format!("this command's own file: {e}"))?;
 
@@ -75,11 +80,13 @@ pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>,
             include_str!("../../../../include/kirin_nbody6.f90"),
         ),
         text(
-            "lib/cmake/kirin/kirin-config.cmake",
-            include_str!("kirin-config.cmake"),
+            &lib("cmake/kirin/kirin-config.cmake"),
+            &include_str!("kirin-config.cmake")
+                .replace("@LIBDIR@", libdir)
+                .replace("@UP@", &"/..".repeat(libdir.split('/').count() + 2)),
         ),
         text(
-            "lib/cmake/kirin/kirin-config-version.cmake",
+            &lib("cmake/kirin/kirin-config-version.cmake"),
             &include_str!("kirin-config-version.cmake").replace("@VERSION@", VERSION),
         ),
         text(
@@ -111,23 +118,23 @@ pub fn items(prefix: &Path, fortran_archive: Option<&Path>) -> Result<Vec<Item>,
     {
         let full = format!("lib{name}.so.{VERSION}");
         let soname = format!("lib{name}.so.0");
-        items.push(file(&format!("lib/{full}"), read(&shared)?, 0o755));
-        items.push(link(&format!("lib/{soname}"), &full));
-        items.push(link(&format!("lib/lib{name}.so"), &soname));
+        items.push(file(&lib(&full), read(&shared)?, 0o755));
+        items.push(link(&lib(&soname), &full));
+        items.push(link(&lib(&format!("lib{name}.so")), &soname));
         if let Some(archive) = archive {
-            items.push(file(&format!("lib/lib{name}.a"), read(&archive)?, 0o644));
+            items.push(file(&lib(&format!("lib{name}.a")), read(&archive)?, 0o644));
         }
-        let path = format!("lib/pkgconfig/{name}.pc");
-        items.push(text(&path, &module(prefix, name, name)));
+        let path = lib(&format!("pkgconfig/{name}.pc"));
+        items.push(text(&path, &module(prefix, libdir, name, name)));
     }
     if let Some(path) = fortran_archive {
-        items.push(file("lib/libkirin_fortran.a", read(path)?, 0o644));
+        items.push(file(&lib("libkirin_fortran.a"), read(path)?, 0o644));
     }
     for (name, pkg_config) in ALIASES {
-        items.push(link(&format!("lib/lib{name}.so"), SONAME));
+        items.push(link(&lib(&format!("lib{name}.so")), SONAME));
         if let Some(pkg_config) = pkg_config {
-            let path = format!("lib/pkgconfig/{pkg_config}.pc");
-            items.push(text(&path, &module(prefix, pkg_config, name)));
+            let path = lib(&format!("pkgconfig/{pkg_config}.pc"));
+            items.push(text(&path, &module(prefix, libdir, pkg_config, name)));
         }
     }
     Ok(items)
@@ -156,7 +163,7 @@ fn link(path: &str, to: &str) -> Item {
 /// A pkg-config file. It has linker options with which programs find the library without `LD_LIBRARY_PATH`, unless the
 /// library is where the system looks anyway. It does not name the compiler's library for unwinding. The compiler adds
 /// that itself, and in a static program under other names.
-fn module(prefix: &Path, name: &str, library: &str) -> String {
+fn module(prefix: &Path, libdir: &str, name: &str, library: &str) -> String {
     let system = ["/usr", "/usr/local"]
         .iter()
         .any(|p| prefix == Path::new(p));
@@ -177,7 +184,7 @@ fn module(prefix: &Path, name: &str, library: &str) -> String {
         _ => format!("-l{library}"),
     };
     format!(
-        "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
+        "prefix={}\nlibdir=${{prefix}}/{libdir}\nincludedir=${{prefix}}/include\n\n\
          Name: {name}\nDescription: {of}, from kirin\nVersion: {VERSION}\n\
          Cflags: \"-I${{includedir}}\"\nLibs: \"-L${{libdir}}\"{rpath} {libraries}\n\
          Libs.private: -lpthread -ldl -lrt -lm\n",

@@ -1,6 +1,6 @@
 # find_package(kirin): the targets kirin::kirin and kirin::kirin_static, and kirin::nbody6 for the names of NBODY6's library.
 
-get_filename_component(_kirin_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+get_filename_component(_kirin_prefix "${CMAKE_CURRENT_LIST_DIR}@UP@" ABSOLUTE)
 
 if(NOT TARGET kirin::kirin)
   find_package(Threads REQUIRED)
@@ -10,20 +10,23 @@ if(NOT TARGET kirin::kirin)
 
   add_library(kirin::kirin SHARED IMPORTED)
   set_target_properties(kirin::kirin PROPERTIES
-    IMPORTED_LOCATION "${_kirin_prefix}/lib/libkirin.so"
+    IMPORTED_LOCATION "${_kirin_prefix}/@LIBDIR@/libkirin.so"
     IMPORTED_SONAME libkirin.so.0
     INTERFACE_INCLUDE_DIRECTORIES "${_kirin_prefix}/include")
 
-  add_library(kirin::kirin_static STATIC IMPORTED)
-  set_target_properties(kirin::kirin_static PROPERTIES
-    IMPORTED_LOCATION "${_kirin_prefix}/lib/libkirin.a"
-    INTERFACE_INCLUDE_DIRECTORIES "${_kirin_prefix}/include"
-    INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};rt;m")
+  # What Python's wheel installs has no static library.
+  if(EXISTS "${_kirin_prefix}/@LIBDIR@/libkirin.a")
+    add_library(kirin::kirin_static STATIC IMPORTED)
+    set_target_properties(kirin::kirin_static PROPERTIES
+      IMPORTED_LOCATION "${_kirin_prefix}/@LIBDIR@/libkirin.a"
+      INTERFACE_INCLUDE_DIRECTORIES "${_kirin_prefix}/include"
+      INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};rt;m")
+  endif()
 
-  if(EXISTS "${_kirin_prefix}/lib/libkirin_nbody6.so")
+  if(EXISTS "${_kirin_prefix}/@LIBDIR@/libkirin_nbody6.so")
     add_library(kirin::nbody6 SHARED IMPORTED)
     set_target_properties(kirin::nbody6 PROPERTIES
-      IMPORTED_LOCATION "${_kirin_prefix}/lib/libkirin_nbody6.so"
+      IMPORTED_LOCATION "${_kirin_prefix}/@LIBDIR@/libkirin_nbody6.so"
       INTERFACE_LINK_LIBRARIES kirin::kirin)
   endif()
 endif()

@@ -17,14 +17,20 @@ use clap::Args;
 
 use self::contents::Item;
 use self::manifest::ManifestEntry;
+use crate::library;
 use crate::report::{self, quoted};
 
 /// Options of `install`.
 #[derive(Args)]
 pub struct Options {
-    /// Installs under this folder: bin, lib, include, share
+    /// Installs under this folder: bin, lib, include, share. Where the environment variable DESTDIR is set, the files are
+    /// put under that folder, as package builders expect, and name this one
     #[arg(long, value_name = "FOLDER")]
     prefix: PathBuf,
+    /// Folder of the libraries under the prefix: lib, lib64, or the one of Debian's architecture
+    #[arg(long, value_name = "NAME", default_value = "lib",
+          value_parser = clap::builder::PossibleValuesParser::new(library::FOLDERS))]
+    libdir: String,
     /// Also installs this static library as libkirin_fortran.a: one built with
     /// `--features fortran-names-only`, for programs that define the C names themselves
     #[arg(long, value_name = "FILE")]
@@ -52,8 +58,18 @@ pub struct Removal {
 /// Something of others is in the way, or cannot be written; nothing was changed in the first case.
 pub fn install(options: &Options) -> Result<ExitCode, String> {
     let prefix = named_by_pkg_config(&options.prefix)?;
-    let items = contents::items(&prefix, options.fortran_archive.as_deref())?;
-    put_under(&prefix, &items, Others::Refuse, options.force)?;
+    let items = contents::items(&prefix, &options.libdir, options.fortran_archive.as_deref())?;
+    let place = staged(&prefix)?;
+    put_under(&place, &items, Others::Refuse, options.force)?;
+    if place != prefix {
+        report::print(&format!(
+            "{} files and links of {} put under {}\n",
+            items.len(),
+            prefix.display(),
+            place.display()
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
 
     report::print(&format!(
         "{} files and links installed under {}\n\
@@ -61,11 +77,23 @@ pub fn install(options: &Options) -> Result<ExitCode, String> {
          remove:            {} uninstall --prefix {}\n",
         items.len(),
         prefix.display(),
-        quoted(&prefix.join("lib/pkgconfig")),
+        quoted(&prefix.join(&options.libdir).join("pkgconfig")),
         quoted(&prefix.join("bin/kirin")),
         quoted(&prefix),
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where the files of a prefix lie until a package is made of them: below DESTDIR, if that is set.
+fn staged(prefix: &Path) -> Result<PathBuf, String> {
+    let Some(stage) = std::env::var_os("DESTDIR").filter(|stage| !stage.is_empty()) else {
+        return Ok(prefix.to_owned());
+    };
+    let stage = std::path::absolute(stage).map_err(|e| format!("DESTDIR: {e}"))?;
+    let below = prefix
+        .components()
+        .filter(|c| matches!(c, Component::Normal(_)));
+    Ok(stage.join(below.collect::<PathBuf>()))
 }
 
 /// The folder as an absolute path, which pkg-config's files can hold.
@@ -168,7 +196,7 @@ fn put_under(
 ///
 /// Nothing is installed there, or something was changed since: then nothing is removed.
 pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
-    let prefix = std::path::absolute(&options.prefix).map_err(|e| e.to_string())?;
+    let prefix = staged(&std::path::absolute(&options.prefix).map_err(|e| e.to_string())?)?;
     let entries = manifest::read(&prefix)?;
     if entries.is_empty() {
         return Err(format!(
