@@ -5,6 +5,7 @@
 //! ```text
 //! galaxy.field ...               what there is around the cluster, if anything
 //! hermite.settings EPS ETA ETA_START DT_MAX DT_MIN SHARED    SHARED is true or false
+//! hermite.scale SCALE            virial radius over mass at the start of a regularized run, where it is not 1
 //! hermite.regularized FACTOR FORMED STEPS SECONDS            where systems are regularized, and for each:
 //! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ PERTURBED
 //!                                labels; centre; second star from the first; tide and its rate
@@ -35,6 +36,7 @@ use crate::settings::Settings;
 
 const SETTINGS: &str = "hermite.settings";
 const REGULARIZED: &str = "hermite.regularized";
+const SCALE: &str = "hermite.scale";
 const PAIR: &str = "hermite.pair";
 const MULTIPLE: &str = "hermite.multiple";
 const COUNTS: &str = "hermite.counts";
@@ -68,6 +70,9 @@ fn system_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
     let (formed, steps) = (all.formed, all.steps);
     let head: Regularized = (factor, formed, steps, all.seconds);
     let mut lines = vec![(REGULARIZED.to_owned(), words(&head))];
+    if all.scale != 1.0 {
+        lines.push((SCALE.to_owned(), words(&all.scale)));
+    }
     for (first, held) in &all.at {
         let centre = &integrator.bodies()[*first];
         let (x, v) = (centre.x, centre.v);
@@ -253,6 +258,10 @@ pub fn resume<'g>(
     let past = past.map_or((0, 0, 0.0), |(_, formed, steps, seconds)| {
         (formed, steps, seconds)
     });
+    let scale: f64 = snapshot.line(SCALE)?.unwrap_or(1.0);
+    if !(f64::is_normal(scale) && scale > 0.0) {
+        refuse::<()>(SCALE, &scale.to_string())?;
+    }
     let Snapshot {
         time,
         bodies,
@@ -261,6 +270,6 @@ pub fn resume<'g>(
     } = snapshot;
     let states = states.ok_or_else(|| "the snapshot has no states".to_owned())?;
     let mut integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
-    integrator.resume_systems(systems, past)?;
+    integrator.resume_systems(systems, past, scale)?;
     Run::new(integrator, log)
 }

@@ -14,6 +14,15 @@ pub enum Error {
         /// Time at which the force was asked for.
         t: f64,
     },
+    /// A star has left the grid of a potential from a file.
+    BeyondGrid {
+        /// Label.
+        index: i32,
+        /// Time at which the force was asked for.
+        t: f64,
+        /// Where the grid ends, in words.
+        edge: String,
+    },
     /// The step of the particle with this label fell below the limit.
     StepTooSmall {
         /// Label.
@@ -33,6 +42,10 @@ impl std::fmt::Display for Error {
             Self::NotFinite { index, t } => write!(
                 f,
                 "the force on particle {index} at t = {t} is not a finite number"
+            ),
+            Self::BeyondGrid { index, t, edge } => write!(
+                f,
+                "star {index} leaves the grid of the --potential, which ends at {edge}, at t = {t}: a larger grid is needed"
             ),
             Self::StepTooSmall { index, t, limit } => write!(
                 f,

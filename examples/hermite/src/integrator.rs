@@ -4,6 +4,7 @@ pub mod forces;
 pub mod membership;
 mod outer;
 pub mod regularized;
+mod scale;
 
 use std::time::Instant;
 
@@ -50,6 +51,8 @@ pub struct Integrator<'g> {
     near: Vec<Vec<usize>>,
     block: Block,
     places: Vec<Place>,
+    /// Room for the labels of a neighbour list.
+    labels: Vec<i32>,
     regularized: Regularized,
     /// Whether particles began anew that have got no forces.
     lacks_forces: bool,
@@ -72,7 +75,12 @@ impl<'g> Integrator<'g> {
     ) -> Result<Self, Error> {
         settings.validate()?;
         let states = vec![particle::initial_state(&settings, time)?; bodies.len()];
+        let scale = match settings.regularize > 0.0 {
+            true => scale::scale(&bodies),
+            false => 1.0,
+        };
         let mut new = Self::load(grape, settings, time, bodies, states)?;
+        new.regularized.set_scale(scale);
         new.first_steps()?;
         new.schedule_all();
         new.trial_steps()?;
@@ -136,6 +144,7 @@ impl<'g> Integrator<'g> {
             near: Vec::new(),
             block: Block::default(),
             places: Vec::new(),
+            labels: Vec::new(),
             regularized,
             lacks_forces: false,
         };

@@ -43,7 +43,7 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let files = &options.control.files;
     let _claim = files.claim()?;
     options.check_memory(1)?;
-    let grape = Grape::linked_or(options.library.as_deref())?;
+    let grape = Grape::linked_or(options.library())?;
     let mut run = match snapshot {
         Some(snapshot) => {
             let path = files.input.as_deref().unwrap_or(Path::new(""));

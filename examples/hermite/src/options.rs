@@ -1,18 +1,20 @@
 //! The command line, and the settings that result from it.
 
-use std::path::PathBuf;
+use std::path::Path;
 
-use clap::Parser;
+use clap::{Args, Parser};
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
+use kirin_kit::library::LibraryOption;
 use kirin_kit::models::BinaryOptions;
 use kirin_kit::number::number;
 use kirin_kit::quantity::{self, Quantity};
-use kirin_kit::run::RunControl;
+use kirin_kit::run::{Guard, Kept, RunControl};
 use kirin_kit::settings::{Given, contradiction};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::settings::{MAY_CHANGE, Settings};
@@ -89,7 +91,7 @@ pub struct Options {
 }
 
 /// The options of a run that `parallel` has too.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct RunOptions {
     /// Where to start.
     #[command(flatten)]
@@ -109,19 +111,43 @@ pub struct RunOptions {
     pub shared_step: Option<f64>,
     /// Its end, files and guard.
     #[command(flatten)]
-    pub control: RunControl,
+    pub control: RunControl<Own>,
     /// What there is around the cluster.
     #[command(flatten)]
     pub galaxy: GalaxyOptions,
     /// Time at which the bodies of the --input begin, a multiple of the largest step [default: the time of the input]
     #[arg(long, value_name = "TIME", requires = "input", value_parser = quantity::time)]
     pub t_start: Option<Quantity>,
-    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program
-    #[arg(long, value_name = "PATH")]
-    pub library: Option<PathBuf>,
+}
+
+/// What a run keeps besides what all programs keep: its guard, and what sums its forces.
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Own {
+    /// The guard of its energy.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub guard: Guard,
+    /// The library that sums its forces.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub library: LibraryOption,
+}
+
+impl Kept for Own {}
+
+impl AsRef<Guard> for Own {
+    fn as_ref(&self) -> &Guard {
+        &self.guard
+    }
 }
 
 impl RunOptions {
+    /// The file of the library; `None` for the linked kirin.
+    pub fn library(&self) -> Option<&Path> {
+        self.control.own.library.path()
+    }
+
     /// Checks that a model of so many bodies has room here, `ranks` of which each have all of them.
     ///
     /// # Errors

@@ -147,7 +147,7 @@ pub fn try_step(
     let trial = state.dt;
     let predicted = scheme::predict(&start, trial);
     let (acc, jerk) = with_galaxy(settings, predicted, acc, jerk);
-    check_force(body, state.t + trial, &acc, &jerk)?;
+    check_force(settings, body, state.t + trial, predicted, (&acc, &jerk))?;
     let higher = scheme::at_start(&start, trial, &acc, &jerk);
     let wanted = step::aarseth(settings.eta, &start, &higher);
     state.dt = step::power_of_two_below(wanted.clamp(f64::MIN_POSITIVE, settings.dt_max));
@@ -178,7 +178,7 @@ fn begin_with(
     (acc, jerk): (Vec3, Vec3),
 ) -> Result<(), Error> {
     let (acc, jerk) = with_galaxy(settings, (body.x, body.v), acc, jerk);
-    check_force(body, state.t, &acc, &jerk)?;
+    check_force(settings, body, state.t, (body.x, body.v), (&acc, &jerk))?;
     (state.acc, state.jerk) = (acc, jerk);
     if !settings.shared {
         let wanted = step::first(eta, &point(body, state));
@@ -204,7 +204,7 @@ pub fn advance(
     let start = point(body, state);
     let predicted = scheme::predict(&start, t - state.t);
     let (acc, jerk) = with_galaxy(settings, predicted, acc, jerk);
-    check_force(body, t, &acc, &jerk)?;
+    check_force(settings, body, t, predicted, (&acc, &jerk))?;
     let (end, higher) = scheme::correct(&start, state.dt, acc, jerk);
     (body.x, body.v) = (end.x, end.v);
     let dt = if settings.shared {
@@ -234,7 +234,7 @@ pub fn synchronise(
     let start = point(body, state);
     let predicted = scheme::predict(&start, t - state.t);
     let (acc, jerk) = with_galaxy(settings, predicted, acc, jerk);
-    check_force(body, t, &acc, &jerk)?;
+    check_force(settings, body, t, predicted, (&acc, &jerk))?;
     let (end, _) = scheme::correct(&start, t - state.t, acc, jerk);
     (body.x, body.v) = (end.x, end.v);
     Ok(())
@@ -255,12 +255,24 @@ pub fn j_particle(body: &Body, state: &State) -> JParticle {
     }
 }
 
-fn check_force(body: &Body, t: f64, acc: &Vec3, jerk: &Vec3) -> Result<(), Error> {
-    if acc.iter().chain(jerk).all(|c| c.is_finite()) {
+/// Refuses a force that is not finite, on a particle that is at `x` with the velocity `v` at the time `t`.
+fn check_force(
+    settings: &Settings,
+    body: &Body,
+    t: f64,
+    (x, v): (Vec3, Vec3),
+    (acc, jerk): (&Vec3, &Vec3),
+) -> Result<(), Error> {
+    let is_finite = |vector: &Vec3| vector.iter().all(|c| c.is_finite());
+    if is_finite(acc) && is_finite(jerk) {
         return Ok(());
     }
-    let index = body.index;
-    Err(Error::NotFinite { index, t })
+    let (index, galaxy) = (body.index, &settings.galaxy);
+    let is_within = || is_finite(&galaxy.acceleration(&x)) && is_finite(&galaxy.jerk(&x, &v));
+    match galaxy.edge() {
+        Some(edge) if !is_within() => Err(Error::BeyondGrid { index, t, edge }),
+        _ => Err(Error::NotFinite { index, t }),
+    }
 }
 
 /// Refuses a step that is below the limit of the settings, or too small to change the particle's time in double

@@ -34,7 +34,8 @@ pub struct Settings {
     pub shared: bool,
     /// Move close stars as regularized systems: two stars by their two-body motion, perturbed by the tide of all
     /// others, three and more by a few-body integrator; needs --eps 0. Two stars may become a pair at distances below
-    /// FACTOR sqrt(M m): M is the mass of the two, m the mean mass of all stars [default: 2]
+    /// FACTOR sqrt(M m) in standard units, and the same in others: M is the mass of the two, m the mean mass of all stars
+    /// [default: 2]
     #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "2", value_parser = number)]
     #[arg(default_value = "0", hide_default_value = true)]
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -6,6 +6,7 @@ mod common;
 use common::systems::{binary, cluster, orbit, reach, settings, state_after};
 use common::{PROGRAM, fail, grape};
 use hermite::integrator::Integrator;
+use hermite::settings::Settings;
 use kirin_kit::diagnostics::{Energy, angular_momentum};
 use kirin_kit::few_body::{Alone, System};
 use kirin_kit::vector::{norm, sub};
@@ -255,5 +256,37 @@ fn what_cannot_be_regularized_is_refused() {
             said.contains("hermite.pair") || said.contains("of a system"),
             "{wrong}: {said}"
         );
+    }
+}
+
+/// In other units of mass and length the same stars become systems: the distances within which they do follow the units.
+#[test]
+fn other_units_have_the_same_systems() {
+    let (_turn, grape) = grape();
+    // Powers of two, so that no digit is rounded otherwise: 1024 units of mass, a quarter of the length.
+    let (mass, length, velocity, time) = (1024.0, 0.25, 64.0, 1.0 / 256.0);
+    let bodies = cluster(1e-3, 0.5);
+    let other = |body: &Body| Body {
+        mass: mass * body.mass,
+        x: body.x.map(|c| length * c),
+        v: body.v.map(|c| velocity * c),
+        ..*body
+    };
+    let others: Vec<Body> = bodies.iter().map(other).collect();
+    let run = |bodies: &[Body], unit: f64| {
+        let own = settings(0.01);
+        let own = Settings {
+            dt_max: own.dt_max * unit,
+            ..own
+        };
+        let mut run = Integrator::start(&grape, own, 0.0, bodies.to_vec()).unwrap();
+        let end = reach(&mut run, unit);
+        (end, run.counts().steps, run.regularized().formed)
+    };
+    let ((end, steps, formed), found) = (run(&bodies, 1.0), run(&others, time));
+    assert!(formed > 0);
+    assert_eq!((steps, formed), (found.1, found.2));
+    for (body, found) in end.iter().zip(&found.0) {
+        assert_eq!(body.x.map(|c| length * c), found.x);
     }
 }

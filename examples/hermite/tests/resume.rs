@@ -261,3 +261,28 @@ fn pipelines_do_not_change_a_bit() {
     assert_same(&snapshots[0], &snapshots[2]);
     assert_same(&snapshots[1], &snapshots[2]);
 }
+
+/// A continued run uses the library of the run before, unless an option names another one. `kirin` is the linked one.
+#[test]
+fn the_library_is_kept() {
+    let folder = Folder::new("library");
+    let out = folder.file("run.txt");
+    succeed(&["--n", "16", "--t-end", "1/16", "--output", &out]);
+    let mut state = Snapshot::load(out.as_ref()).unwrap();
+    let line = ("run.told", "library /nowhere/libg6.so");
+    state.run.push((line.0.to_owned(), line.1.to_owned()));
+    state.save(out.as_ref()).unwrap();
+    let more = ["--input", &out, "--t-end", "1/8"];
+    let said = fail(&more);
+    assert!(said.contains("/nowhere/libg6.so"), "{said}");
+    succeed(&[&more[..], &["--library", "kirin"]].concat());
+    assert!(folder.text("run.txt").contains("run.told library kirin\n"));
+    let said = fail(
+        &[
+            &more[..2],
+            &["--library", "/elsewhere/libg6.so", "--t-end", "1/4"],
+        ]
+        .concat(),
+    );
+    assert!(said.contains("/elsewhere/libg6.so"), "{said}");
+}

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::body::Body;
 use crate::galaxy::Units;
@@ -218,6 +220,25 @@ impl Ended {
 pub fn tell(line: &str) {
     // A closed stderr is no reason to fail.
     let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Whether another process is the first of the ranks that this process is one of.
+static IS_LATER_RANK: AtomicBool = AtomicBool::new(false);
+
+/// Notes that another process is the first rank. From now on it says what all ranks find ([`tell_once`]).
+#[cfg(feature = "mpi")]
+pub(crate) fn be_later_rank() {
+    IS_LATER_RANK.store(true, Relaxed);
+}
+
+/// Writes a line to stderr that each rank of a run, process or thread, wants to say. It is written once.
+pub fn tell_once(line: &str) {
+    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut told = TOLD.lock().unwrap_or_else(|e| e.into_inner());
+    if !IS_LATER_RANK.load(Relaxed) && !told.iter().any(|other| other == line) {
+        tell(line);
+        told.push(line.to_owned());
+    }
 }
 
 /// What the command called `name` returns to the shell; an error goes to stderr.

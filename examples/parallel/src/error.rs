@@ -21,6 +21,14 @@ impl Error {
         matches!(self, Self::Agreed(_))
     }
 
+    /// The same, with where the grid of a potential ends.
+    pub fn with_edge(mut self, find: impl Fn() -> Option<String>) -> Self {
+        if let Self::Agreed(hermite::error::Error::BeyondGrid { edge, .. }) = &mut self {
+            *edge = find().unwrap_or_default();
+        }
+        self
+    }
+
     /// Whether every rank finds this error by itself, or has been told.
     pub fn is_common(&self) -> bool {
         self.is_agreed() || matches!(self, Self::Refused(_))

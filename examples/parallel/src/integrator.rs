@@ -286,10 +286,11 @@ impl<'g, C: Communicator> Integrator<'g, C> {
             }
             Err(error) => Told::Failed(error),
         };
-        let scratch = &mut self.scratch;
-        self.agreed = times.of(2, || {
+        let (scratch, galaxy) = (&mut self.scratch, self.settings.galaxy);
+        let agreed = times.of(2, || {
             two_d::lengths_and_time(&self.machine, &told, t, scratch)
-        })?;
+        });
+        self.agreed = agreed.map_err(|error| error.with_edge(|| galaxy.edge()))?;
         let counts = std::mem::take(&mut self.agreed.moved);
         times.of(2, || self.share_copies(&moved, &counts))?;
         self.machine.times = times;
@@ -375,15 +376,6 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let addresses = list.iter().map(|i| begin + i);
         let row = self.machine.row.inner();
         recorder.add(row, &self.machine.columns, addresses)
-    }
-
-    /// Writes what is recorded and still in memory.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn finish_recording(&mut self) -> Result<(), Error> {
-        self.recorder.take().map_or(Ok(()), Recorder::finish)
     }
 
     /// The forces at `t` on the particles of this column in `list`, by steps 3 to 7 of the algorithm or by the

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use kirin::client::Grape;
 use kirin_core::process::ranks;
 use kirin_kit::command::{Ended, exit_code, named};
 use kirin_kit::communicator::Communicator;
@@ -72,11 +71,9 @@ impl Command {
     fn work<C: Communicator>(&self, world: C) -> Result<Ended, Box<dyn std::error::Error>> {
         let Self(options) = self;
         interrupt::catch()?;
-        let library = options.run.library.as_deref();
-        let grape = Grape::linked_or(library).map_err(|e| Error::Refused(e.to_string()))?;
         match options.report {
-            Some(_) => paper::report(world, &grape, options),
-            None => session::run(world, &grape, options),
+            Some(_) => paper::report(world, &session::library(&options.run)?, options),
+            None => session::run(world, options),
         }
     }
 }

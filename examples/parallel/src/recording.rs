@@ -14,7 +14,7 @@
 //! is that of a run that was killed, and is ignored.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use kirin_kit::command::named;
@@ -170,8 +170,8 @@ fn block(line: &str, n: usize) -> Option<Vec<(usize, usize)>> {
 
 /// Records the blocks of a run that is under way.
 pub struct Recorder {
-    /// On rank 0 the file.
-    file: Option<(PathBuf, BufWriter<File>)>,
+    /// On rank 0 the file. It has no buffer here: a run that is killed loses no block.
+    file: Option<(PathBuf, File)>,
     counts: Vec<usize>,
     all: Vec<f64>,
 }
@@ -204,7 +204,7 @@ impl Recorder {
                 Some(file) => file,
                 None => File::create(path).map_err(|e| Error::Refused(named(path)(e)))?,
             };
-            new.file = Some((path.to_owned(), BufWriter::new(file)));
+            new.file = Some((path.to_owned(), file));
             if is_new {
                 new.write(&format!("{MAGIC}\nn {n}\n"))?;
             }
@@ -249,18 +249,6 @@ impl Recorder {
         self.write(&(words.join(" ") + "\n"))
     }
 
-    /// Writes what is still in memory.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn finish(mut self) -> Result<(), Error> {
-        match &mut self.file {
-            Some((path, file)) => file.flush().map_err(|e| Error::Refused(named(path)(e))),
-            None => Ok(()),
-        }
-    }
-
     fn write(&mut self, text: &str) -> Result<(), Error> {
         match &mut self.file {
             Some((path, file)) => file
@@ -300,6 +288,23 @@ mod tests {
         let later = recording.clone().without_first(2).unwrap();
         assert_eq!(later.blocks, [[(1, 2), (2, 1), (3, 1)]]);
         assert!(recording.without_first(3).is_err());
+    }
+
+    /// A run that is killed loses none of its blocks.
+    #[test]
+    fn each_block_is_in_the_file_at_once() {
+        let folder = kirin_testing::Folder::new("at-once");
+        let path = folder.file("run.blocks");
+        let mut recorder = Recorder::begin(path.as_ref(), 600, 0, true).unwrap();
+        let row = kirin_kit::communicator::threads::Threads::alone();
+        let columns = Columns::new(600, 1);
+        for block in [&[0, 599, 1][..], &[513]] {
+            recorder.add(&row, &columns, block.iter().copied()).unwrap();
+        }
+        assert_eq!(
+            folder.text("run.blocks"),
+            "kirin-blocks 1\nn 600\n0:2 1:1\n1:1\n"
+        );
     }
 
     #[test]

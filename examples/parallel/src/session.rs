@@ -93,7 +93,6 @@ impl Start {
 /// An option or a file that makes no sense; the library fails; a rank is lost.
 pub fn run<C: Communicator>(
     world: C,
-    grape: &Grape,
     options: &Options,
 ) -> Result<Ended, Box<dyn std::error::Error>> {
     let world = Counted::new(world);
@@ -126,6 +125,7 @@ pub fn run<C: Communicator>(
             .check_replaced(start.n, (start.time, t_end), Some(galaxy), &start.log)
             .map(|()| Claim::default())
     })?;
+    let grape = &library(&told)?;
     check_ranks(&world, grape, options, &start)?;
     let plan = plan(&world, grape, options, start.n)?;
     let (bodies, log) = (&start.bodies, start.log);
@@ -155,7 +155,6 @@ pub fn run<C: Communicator>(
     }
     let mut run = Run::new(integrator, log)?;
     let summary = conduct("parallel", &mut run, t_end, &told.control)?;
-    run.integration.finish_recording()?;
     let report = Report::new(&summary, &run.integration, grape.name())?;
     if run.integration.machine().world.rank() == 0 {
         // A reader that has gone away, such as `head`, misses the table but spoils nothing.
@@ -166,6 +165,15 @@ pub fn run<C: Communicator>(
         files.report(|| report.json(), || report.figure())?;
     }
     Ok(summary.ended)
+}
+
+/// The library of a run with these options.
+///
+/// # Errors
+///
+/// There is no such library.
+pub fn library(options: &RunOptions) -> Result<Grape, Error> {
+    Grape::linked_or(options.library()).map_err(|e| Error::Refused(e.to_string()))
 }
 
 /// An error in settings or bodies. Every rank finds it by itself, as all look at the same.

@@ -81,16 +81,24 @@ impl Told<'_> {
             Self::Failed(Of::StepTooSmall { index, limit, .. }) => {
                 Ok([*limit, FAILED + f64::from(*index), 0.0, 0.0])
             }
+            Self::Failed(Of::BeyondGrid { index, .. }) => {
+                Ok([-1.0, FAILED + f64::from(*index), 0.0, 0.0])
+            }
             Self::Failed(other) => Err(Error::Integration(other.clone())),
         }
     }
 
-    /// The error that the numbers of a failed column at `t` stand for.
+    /// The error that the numbers of a failed column at `t` stand for. It does not say where a grid ends.
     fn failure(numbers: &[f64], t: f64) -> Option<Of> {
         let [limit, index] = [numbers[0], numbers[1] - FAILED];
         match (numbers[1] < 0.0, index as i32) {
             (false, _) => None,
             (true, index) if limit == 0.0 => Some(Of::NotFinite { index, t }),
+            (true, index) if limit < 0.0 => Some(Of::BeyondGrid {
+                index,
+                t,
+                edge: String::new(),
+            }),
             (true, index) => Some(Of::StepTooSmall { index, t, limit }),
         }
     }

@@ -453,3 +453,24 @@ fn recorded_blocks_go_on_with_the_run() {
     ];
     assert!(fail(threads(&on)).contains("blocks of another run"));
 }
+
+/// A star that leaves the grid of a potential from a file ends the run of all ranks, which say where the grid ends.
+#[test]
+fn a_star_beyond_the_grid_is_named() {
+    let folder = Folder::new("beyond-grid");
+    let table = folder.file("grid.txt");
+    let mut text = "R_kpc z_kpc potential_km2_s2\n".to_owned();
+    for (i, j) in (0..9).flat_map(|i| (0..5).map(move |j| (i, j))) {
+        let (r, z) = (f64::from(i) * 0.5, f64::from(j) * 0.5);
+        text.push_str(&format!("{r} {z} {:?}\n", 100.0 * (r * r + z * z)));
+    }
+    fs::write(&table, text).unwrap();
+    for grid in ["1x1", "1x2"] {
+        let fast = "--orbit given --position 3,0,0 --velocity 300,0,0 --t-end 20 --n 200";
+        let run = format!("--potential {table} --grid {grid} {fast}");
+        let said = fail(threads(&run.split(' ').collect::<Vec<_>>()));
+        for words in ["star ", "leaves the grid", "R = 4 kpc, |z| = 2 kpc"] {
+            assert!(said.contains(words), "{grid}: {words}: {said}");
+        }
+    }
+}

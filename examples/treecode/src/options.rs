@@ -1,12 +1,13 @@
 //! The command line, and the settings that result from it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, Parser};
 use kirin_kit::Snapshot;
 use kirin_kit::command::Start;
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::UnitOptions;
+use kirin_kit::library::LibraryOption;
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Guard, Kept, RunControl, told};
 use kirin_kit::settings::Given;
@@ -91,13 +92,12 @@ pub struct Own {
     #[command(flatten)]
     #[serde(flatten)]
     pub guard: Guard,
-    /// Use the GRAPE-6 library in this file instead of the kirin linked into the program; a run that goes on keeps it, and
-    /// with `kirin` takes the linked one again
-    #[arg(long, value_name = "PATH", conflicts_with = "host", value_parser = library)]
-    #[serde(default, with = "told::path")]
-    pub library: Option<PathBuf>,
+    /// The library that sums them.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub library: LibraryOption,
     /// Sum the forces in the program, in double precision, without a library
-    #[arg(long)]
+    #[arg(long, conflicts_with = "library")]
     #[serde(default, with = "told::switch")]
     pub host: bool,
 }
@@ -105,20 +105,7 @@ pub struct Own {
 impl Own {
     /// The file of the library; `None` for the linked kirin.
     pub fn library(&self) -> Option<&Path> {
-        self.library
-            .as_deref()
-            .filter(|path| *path != Path::new(LINKED))
-    }
-}
-
-/// What `--library` calls the kirin linked into the program.
-const LINKED: &str = "kirin";
-
-/// A library: a path as seen from the root, since a run may go on in another folder, or a name that the system looks for.
-fn library(text: &str) -> Result<PathBuf, String> {
-    match text.contains(std::path::MAIN_SEPARATOR) {
-        true => std::path::absolute(text).map_err(|why| why.to_string()),
-        false => Ok(text.into()),
+        self.library.path()
     }
 }
 
@@ -144,8 +131,10 @@ impl Options {
         all.control = self.control.or_told(snapshot)?;
         // A choice replaces the other one.
         let own = &mut all.control.own;
-        own.host &= self.control.own.library.is_none();
-        own.library = own.library.take().filter(|_| !self.control.own.host);
+        own.host &= self.control.own.library.library.is_none();
+        if self.control.own.host {
+            own.library = LibraryOption::default();
+        }
         Ok(all)
     }
 
@@ -181,6 +170,8 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
+
     use kirin_testing::readme::understood;
 
     /// A run that goes on sums its forces as before, unless an option says otherwise.
@@ -203,7 +194,7 @@ mod tests {
                 guard,
             } = options.or_told(&snapshot).unwrap().control.own;
             assert_eq!(guard.energy_limit, Some(0.5));
-            (host, library)
+            (host, library.library)
         };
         let library = || Some(PathBuf::from("/y/libother.so"));
         let limit = ["--energy-limit", "0.5"];
@@ -228,7 +219,7 @@ mod tests {
             (false, linked.clone())
         );
         let linked = Own {
-            library: linked,
+            library: LibraryOption { library: linked },
             ..Own::default()
         };
         assert_eq!(linked.library(), None);

@@ -45,7 +45,9 @@ pub(super) struct Place {
 struct Centre<'a> {
     first: usize,
     held: &'a Held,
+    /// The time since the beginning of its step, and the length of the step.
     dt: f64,
+    step: f64,
     x: Vec3,
     v: Vec3,
     /// Its members about the centre.
@@ -63,7 +65,7 @@ impl Centre<'_> {
         let members = match self.members.get() {
             Some(members) => members,
             None => {
-                let members = self.held.system.predict(self.dt)?;
+                let members = self.held.system.predict(self.dt, self.step)?;
                 self.members.get_or_init(|| members)
             }
         };
@@ -87,6 +89,7 @@ impl Integrator<'_> {
         let (nj, eps2) = (self.bodies.len(), self.settings.eps * self.settings.eps);
         let mut block = std::mem::take(&mut self.block);
         let mut places = std::mem::take(&mut self.places);
+        let mut labels = std::mem::take(&mut self.labels);
         if !list.is_empty() {
             self.grape.set_ti(ID, t);
         }
@@ -101,14 +104,14 @@ impl Integrator<'_> {
             if status != 0 {
                 return Err(Error::Library(status));
             }
-            let lists = self.neighbours(&block)?;
+            let lists = self.neighbours(&block, &mut labels)?;
             self.correct(t, &places, &mut block)?;
             let mut k = 0;
             for &i in chunk {
                 let own = places[k..].iter().take_while(|place| place.i == i).count();
                 let mut force = self.force(i, k..k + own, &places, &block);
-                if !lists.is_empty() {
-                    force.near = lists[k..k + own].concat();
+                if let Some(own) = lists.get(k..k + own) {
+                    force.near = own.concat();
                     force.near.sort_unstable();
                     force.near.dedup();
                     force.is_crowded |= !force.near.is_empty();
@@ -117,7 +120,7 @@ impl Integrator<'_> {
                 use_force(self, i, force)?;
             }
         }
-        (self.block, self.places) = (block, places);
+        (self.block, self.places, self.labels) = (block, places, labels);
         Ok(())
     }
 
@@ -135,7 +138,8 @@ impl Integrator<'_> {
                 places.push(Place { i, x, v });
                 continue;
             };
-            let own = held.system.places(t - self.states[i].t)?;
+            let state = &self.states[i];
+            let own = held.system.places(t - state.t, state.dt)?;
             if places.len() + own.len() > self.most_at_once {
                 return Ok(count);
             }
@@ -156,8 +160,19 @@ impl Integrator<'_> {
             block.index[k] = self.bodies[place.i].index;
             (block.x[k], block.v[k]) = (place.x, place.v);
             (block.acc[k], block.jerk[k]) = (state.acc, state.jerk);
-            block.h2[k] = self.search2(place.i);
+            // All places of a pair in a mean tide have the same neighbours.
+            let is_again = k > 0 && places[k - 1].i == place.i && !self.is_felt(place.i);
+            block.h2[k] = match is_again {
+                true => 0.0,
+                false => self.search2(place.i),
+            };
         }
+    }
+
+    /// Whether particle `i` is a system whose members are felt.
+    fn is_felt(&self, i: usize) -> bool {
+        let held = self.regularized.at.get(&i);
+        held.is_some_and(|held| held.system.is_felt())
     }
 
     /// Place and velocity of particle `i` at `t`.
@@ -170,10 +185,12 @@ impl Integrator<'_> {
     fn correct(&self, t: f64, places: &[Place], block: &mut Block) -> Result<(), Error> {
         let centre = |(&first, held)| {
             let (x, v) = self.predicted(first, t);
+            let state = &self.states[first];
             Centre {
                 first,
                 held,
-                dt: t - self.states[first].t,
+                dt: t - state.t,
+                step: state.dt,
                 x,
                 v,
                 members: OnceCell::new(),
@@ -207,7 +224,7 @@ impl Integrator<'_> {
         let Some(held) = self.regularized.at.get(&i) else {
             return force;
         };
-        force.is_crowded = held.system.is_crowded();
+        force.is_crowded = held.is_crowded;
         force.pulls = own.clone().map(|k| (block.acc[k], block.jerk[k])).collect();
         (force.acc, force.jerk) = held.system.mean(&force.pulls);
         let galaxy = &self.settings.galaxy;
@@ -222,7 +239,7 @@ impl Integrator<'_> {
 
     /// For each particle of `block`, the addresses of the stars and systems near it. Empty if no particle of the block
     /// looks for neighbours.
-    fn neighbours(&self, block: &Block) -> Result<Vec<Vec<usize>>, Error> {
+    fn neighbours(&self, block: &Block, labels: &mut Vec<i32>) -> Result<Vec<Vec<usize>>, Error> {
         if block.h2.iter().all(|h2| *h2 <= 0.0) {
             return Ok(Vec::new());
         }
@@ -232,11 +249,11 @@ impl Integrator<'_> {
         if status != 0 {
             return Err(Error::Library(status));
         }
-        let mut labels = vec![0; self.bodies.len() + 1];
+        labels.resize(self.bodies.len() + 1, 0);
         let mut lists = vec![Vec::new(); block.index.len()];
         for (k, list) in lists.iter_mut().enumerate() {
             if block.h2[k] > 0.0 {
-                let found = self.grape.get_neighbour_list(ID, k, &mut labels);
+                let found = self.grape.get_neighbour_list(ID, k, labels);
                 let (status, length) = found.ok_or_else(missing)?;
                 if status != 0 {
                     return Err(Error::Library(status));

@@ -27,7 +27,7 @@ const INFLUENCE: [f64; 2] = [0.01, 0.003];
 const WIDER: f64 = 4.0;
 
 /// Greatest number of stars in a system.
-const MOST: usize = 8;
+pub(super) const MOST: usize = 8;
 
 /// A perturbation, and the particles that become one. Unions are made in this order.
 type Union = (f64, Vec<usize>);
@@ -41,9 +41,14 @@ impl Integrator<'_> {
             return 0.0;
         };
         if let Some(held) = all.at.get(&i) {
-            let system = &held.system;
-            let felt = match system.is_crowded() {
-                true => system.distance_of(2.0 * all.heaviest, INFLUENCE[0]).powi(2),
+            let felt = match held.is_crowded {
+                true => {
+                    let heaviest = 2.0 * all.heaviest;
+                    let system = &held.system;
+                    system
+                        .distance_of(held.size, heaviest, INFLUENCE[0])
+                        .powi(2)
+                }
                 false => 0.0,
             };
             return self.search2_of_orbits(i, limits).max(felt);
@@ -203,12 +208,12 @@ impl Integrator<'_> {
             let (_, outer) = self.wide(t, [&both[..1], &both[1..]], sizes, limits)?;
             return Some((outer.perturbation(), both.to_vec()));
         }
+        if !self.centres(t, &both[..1], &both[1..]).is_close(limits) {
+            return None;
+        }
         let pair = self.pair_of(t, &both[..1], &both[1..]);
         if pair.joins(limits) {
             return Some((pair.perturbation(), both.to_vec()));
-        }
-        if !pair.is_close(limits) {
-            return None;
         }
         let third = |&k: &usize| {
             let size = (self.bodies[k].mass, self.size(k));
@@ -239,7 +244,9 @@ impl Integrator<'_> {
         let centres = self.centres(t, first, second);
         let influence = influence(a, b, &centres);
         let is_felt = influence > INFLUENCE[0];
-        if stars(first) + stars(second) > MOST || !(is_felt || centres.joins_for_its_orbit(limits))
+        // The tide, which decides, is found for those only that are close enough.
+        let is_close = is_felt && centres.is_close(&wider(limits));
+        if stars(first) + stars(second) > MOST || !(is_close || centres.joins_for_its_orbit(limits))
         {
             return None;
         }
@@ -256,7 +263,7 @@ impl Integrator<'_> {
     /// Size of the system at address `i`; 0 for a star.
     fn size(&self, i: usize) -> f64 {
         let held = self.regularized.at.get(&i);
-        held.map_or(0.0, |held| held.system.size())
+        held.map_or(0.0, |held| held.size)
     }
 
     /// The parts into which the system at `first` is divided, as addresses; `None` where it remains or is none.

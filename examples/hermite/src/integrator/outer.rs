@@ -6,6 +6,7 @@ use kirin_kit::few_body::pair::{Pair, pull};
 use kirin_kit::vector::{Vec3, add_scaled, sub};
 
 use super::Integrator;
+use super::regularized::Held;
 
 impl Integrator<'_> {
     /// The centres of two lists of particles as a pair at `t`, without the tide on them.
@@ -66,7 +67,9 @@ impl Integrator<'_> {
         for &i in list {
             let (x, _) = self.predicted(i, t);
             let held = self.regularized.at.get(&i);
-            let members = held.map(|held| (held, held.system.predict(t - self.states[i].t)));
+            let state = &self.states[i];
+            let predict = |held: &Held| held.system.predict(t - state.t, state.dt);
+            let members = held.map(|held| (held, predict(held)));
             // Two members at one place end the run in the next block: here their centre will do.
             let Some((held, Ok(places))) = members else {
                 stars.push((self.bodies[i].mass, x));

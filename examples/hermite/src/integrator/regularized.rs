@@ -4,7 +4,7 @@
 //! hold ghosts, which are particles without mass. So no star ever changes its address. The order of the library's sums,
 //! and with it every bit, follows from the present state alone.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use kirin_kit::Body;
 use kirin_kit::few_body::pair::{Limits, Pair, Pull};
@@ -27,6 +27,10 @@ pub struct Held {
     pub system: Subsystem,
     /// Addresses of all stars but the first.
     pub others: Vec<usize>,
+    /// [`Subsystem::size`].
+    pub size: f64,
+    /// [`Subsystem::is_crowded`].
+    pub is_crowded: bool,
     /// Cube of the distance within which a star of mass 1 feels the members instead of their centre.
     pub reach: f64,
 }
@@ -61,13 +65,16 @@ pub struct Regularized {
     pub seconds: f64,
     /// The systems at the time for which the bodies were asked last.
     pub seen: Vec<Subsystem>,
-    pub(super) addresses: HashMap<i32, usize>,
+    pub(super) addresses: Addresses,
     /// The greatest mass of a star.
     pub(super) heaviest: f64,
+    /// The cluster's scale (`scale.rs`) at the start of the run.
+    pub scale: f64,
 }
 
 impl Regularized {
-    /// None yet, among `bodies`, that may become pairs at `factor` times the mean mass; 0 for none at all.
+    /// None yet, among `bodies` in standard units, that may become pairs at `factor` times the mean mass; 0 for none at
+    /// all.
     pub fn among(bodies: &[Body], factor: f64) -> Self {
         let n = bodies.len();
         let mean = bodies.iter().map(|b| b.mass).sum::<f64>() / n.max(1) as f64;
@@ -78,9 +85,18 @@ impl Regularized {
                 mean,
             }),
             of: vec![None; n],
-            addresses: addresses.collect(),
+            addresses: Addresses::of(addresses.collect()),
             heaviest: bodies.iter().map(|b| b.mass).fold(0.0, f64::max),
+            scale: 1.0,
             ..Self::default()
+        }
+    }
+
+    /// Takes over the scale (`scale.rs`) of the cluster at the start of the run.
+    pub(super) fn set_scale(&mut self, scale: f64) {
+        if let Some(limits) = &mut self.limits {
+            limits.radius *= scale / self.scale;
+            self.scale = scale;
         }
     }
 
@@ -92,7 +108,7 @@ impl Regularized {
     /// Addresses of the stars and systems with these labels, other than `own`.
     pub fn near(&self, own: i32, labels: &[i32]) -> Vec<usize> {
         let others = labels.iter().filter(|label| **label != own);
-        let found = others.filter_map(|label| self.addresses.get(label).copied());
+        let found = others.filter_map(|label| self.addresses.get(*label));
         found.filter(|&i| !self.is_ghost(i)).collect()
     }
 
@@ -160,7 +176,7 @@ impl Regularized {
     pub fn lost_digits(&self, bodies: &[Body]) -> f64 {
         let mut lost = 0.0;
         for system in &self.seen {
-            let star = |k: usize| &bodies[self.addresses[&system.labels()[k]]];
+            let star = |k: usize| &bodies[self.addresses.of_star(system.labels()[k])];
             for (i, j, energy) in system.pairs() {
                 let (a, b) = (star(i), star(j));
                 let distance = norm(&sub(&b.x, &a.x));
@@ -240,7 +256,7 @@ impl Integrator<'_> {
     /// Restores the systems of a continued run. Each comes with its centre, as [`checkpoint`](crate::checkpoint) reads
     /// it; the masses, which a checkpoint does not have for systems, are taken from the bodies. `past` has three
     /// numbers of the run so far: the systems that were formed, the steps of systems, and the seconds of the blocks
-    /// that had no particles but systems.
+    /// that had no particles but systems. `scale` is that of the cluster at the start of the run.
     ///
     /// # Errors
     ///
@@ -249,9 +265,11 @@ impl Integrator<'_> {
         &mut self,
         systems: Vec<(Body, Subsystem)>,
         past: (u64, u64, f64),
+        scale: f64,
     ) -> Result<(), Error> {
+        self.regularized.set_scale(scale);
         for (centre, system) in systems {
-            let address = |label: &i32| self.regularized.addresses.get(label).copied();
+            let address = |label: &i32| self.regularized.addresses.get(*label);
             let found: Option<Vec<usize>> = system.labels().iter().map(address).collect();
             let is_free = |i: &usize| self.regularized.of[*i].is_none();
             let addresses = match found {
@@ -293,20 +311,29 @@ impl Integrator<'_> {
     /// Notes the `system` whose centre is at the address `first`.
     pub(super) fn hold(&mut self, first: usize, system: Subsystem) {
         let all = &mut self.regularized;
-        let others = system.labels()[1..].iter();
-        let others: Vec<usize> = others.map(|label| all.addresses[label]).collect();
-        all.of[first] = Some(first);
-        for &other in &others {
-            all.of[other] = Some(first);
-        }
-        let reach = system.reach(1.0).powi(3);
+        all.steps += 1;
+        let size = system.size();
+        let (is_crowded, reach) = (system.is_crowded(), system.reach(size, 1.0).powi(3));
+        let others = match all.at.remove(&first) {
+            Some(held) if held.system.labels() == system.labels() => held.others,
+            _ => {
+                let others = system.labels()[1..].iter();
+                let others: Vec<usize> = others.map(|&l| all.addresses.of_star(l)).collect();
+                all.of[first] = Some(first);
+                for &other in &others {
+                    all.of[other] = Some(first);
+                }
+                others
+            }
+        };
         let held = Held {
             system,
             others,
+            size,
+            is_crowded,
             reach,
         };
         all.at.insert(first, held);
-        all.steps += 1;
     }
 
     /// Puts particles without mass to the addresses of the other stars of the system at `first`, if it is one.
@@ -318,6 +345,42 @@ impl Integrator<'_> {
             (self.bodies[i], self.states[i]) = ghost(self.bodies[i].index, &self.settings);
             self.send(i);
         }
+    }
+}
+
+/// The addresses of the stars by their labels.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Addresses {
+    /// Labels and addresses, in ascending order of the labels.
+    all: Vec<(i32, usize)>,
+    /// Where the labels are those from the first one on without gaps, they are found without a search.
+    is_dense: bool,
+}
+
+impl Addresses {
+    fn of(mut all: Vec<(i32, usize)>) -> Self {
+        all.sort_unstable();
+        let is_dense = all
+            .windows(2)
+            .all(|two| two[0].0.checked_add(1) == Some(two[1].0));
+        Self { all, is_dense }
+    }
+
+    /// The address of the star with this label; `None` if there is none.
+    fn get(&self, label: i32) -> Option<usize> {
+        let place = match self.is_dense {
+            true => usize::try_from(i64::from(label) - i64::from(self.all.first()?.0)).ok()?,
+            false => self
+                .all
+                .binary_search_by_key(&label, |entry| entry.0)
+                .ok()?,
+        };
+        self.all.get(place).map(|entry| entry.1)
+    }
+
+    /// The same of a label that is known to be that of a star.
+    fn of_star(&self, label: i32) -> usize {
+        self.get(label).expect("members are stars of the cluster")
     }
 }
 

@@ -140,7 +140,7 @@ pub fn run(n: usize) -> Value {
 /// A parent that has gone, or asks nonsense.
 pub fn serve(options: &Options) -> Result<Ended, Box<dyn Error>> {
     interrupt::catch()?;
-    let grape = Grape::linked_or(options.run.library.as_deref()).map_err(|e| e.to_string());
+    let grape = Grape::linked_or(options.run.library()).map_err(|e| e.to_string());
     let mut clusters = HashMap::new();
     let mut field = None;
     for line in std::io::stdin().lock().lines() {
@@ -185,7 +185,7 @@ fn answer<'g>(
     match request["ask"].as_str() {
         Some("describe") => {
             let mut described = LoadedCluster::describe(grape)?;
-            if options.run.library.is_none() {
+            if options.run.library().is_none() {
                 described["split"] = json!(settings::settings().split);
             }
             Ok(described)

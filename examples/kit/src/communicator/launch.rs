@@ -171,11 +171,14 @@ fn under_mpi(
     job: &impl Job,
 ) -> Outcome {
     use super::mpi::Mpi;
-    use crate::command::tell;
+    use crate::command::{be_later_rank, tell};
 
     let world = Mpi::world(universe);
     let end = Mpi::apart(universe);
     let rank = world.rank();
+    if rank > 0 {
+        be_later_rank();
+    }
     // A panic must end the other ranks too, which would wait for ever.
     let work = std::panic::AssertUnwindSafe(|| {
         check_processes(&world, ranks)?;

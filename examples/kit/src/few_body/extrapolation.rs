@@ -15,6 +15,9 @@ const STEPS: [usize; 9] = [2, 3, 5, 7, 10, 14, 20, 28, 40];
 /// Largest number of columns.
 const COLUMNS: usize = STEPS.len();
 
+/// Column at which the first step is to converge.
+pub const FIRST_TARGET: usize = 6;
+
 /// Least column at which a step is to converge.
 const LEAST: usize = 4;
 
@@ -37,9 +40,11 @@ pub struct Extrapolation {
     /// Length in s that the next step should have; 0 before the first.
     pub next: f64,
     /// The column at which the next step should converge.
-    target: usize,
+    pub target: usize,
     /// The last row of the table: entry j is extrapolated from j + 1 results.
-    row: Vec<Vec<f64>>,
+    row: [Vec<f64>; COLUMNS],
+    /// Entry j - 1 of the row before that with j + 1 entries.
+    best: Vec<f64>,
     /// Basic steps taken.
     pub steps: u64,
 }
@@ -50,8 +55,9 @@ impl Extrapolation {
         Self {
             tolerance,
             next: 0.0,
-            target: 6,
-            row: Vec::new(),
+            target: FIRST_TARGET,
+            row: Default::default(),
+            best: Vec::new(),
             steps: 0,
         }
     }
@@ -100,10 +106,11 @@ impl Extrapolation {
         let last = (self.target + 1).min(COLUMNS - 1);
         for j in 0..=last {
             let n = STEPS[j];
-            let mut new = y.to_vec();
-            leapfrog.run(&mut new, h, n, by);
+            self.row[j].clear();
+            self.row[j].extend_from_slice(y);
+            leapfrog.run(&mut self.row[j], h, n, by);
             self.steps += n as u64;
-            let error = self.extrapolate(j, new, scale);
+            let error = self.extrapolate(j, scale);
             if j == 0 {
                 continue;
             }
@@ -125,29 +132,26 @@ impl Extrapolation {
         Err(factors[last].min(0.5))
     }
 
-    /// Adds the result of `STEPS[j]` basic steps to the extrapolation table. Returns the distance of the best
-    /// value, `row[j]`, from the best value before. This estimates the error of the earlier value; the error of the
-    /// new one is far smaller.
-    fn extrapolate(&mut self, j: usize, new: Vec<f64>, scale: &Scale) -> f64 {
-        let mut value = new;
-        let mut error = f64::INFINITY;
-        for k in 1..=j {
+    /// Makes the row with `row[j]`, the result of `STEPS[j]` basic steps, from the row before. Returns the distance of the best
+    /// value, which is `row[j]` afterwards, from the best value before. This estimates the error of the earlier value; the
+    /// error of the new one is far smaller.
+    fn extrapolate(&mut self, j: usize, scale: &Scale) -> f64 {
+        let (row, rest) = self.row.split_at_mut(j);
+        let value = &mut rest[0];
+        let Some(best) = row.last() else {
+            return f64::INFINITY;
+        };
+        self.best.clone_from(best);
+        for (k, row) in (1..).zip(row) {
             let ratio = STEPS[j] as f64 / STEPS[j - k] as f64;
             let weight = 1.0 / (ratio * ratio - 1.0);
-            let before = value.clone();
-            for (entry, value) in self.row[k - 1].iter().zip(&mut value) {
-                *value += (*value - entry) * weight;
+            for (entry, value) in row.iter_mut().zip(value.iter_mut()) {
+                let before = *value;
+                *value += (before - *entry) * weight;
+                *entry = before;
             }
-            if k == j {
-                error = scale.distance(&value, &self.row[k - 1]);
-            }
-            self.row[k - 1] = before;
         }
-        match self.row.get_mut(j) {
-            Some(place) => *place = value,
-            None => self.row.push(value),
-        }
-        error
+        scale.distance(value, &self.best)
     }
 
     /// Chooses column and length of the next step after one of `h` that converged at column `j`.

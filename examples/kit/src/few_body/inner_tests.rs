@@ -133,7 +133,7 @@ fn a_tide_from_outside_ends_the_mean_motion() {
     for (tide, count) in [(0.0, 1), (0.1, 1), (10.0, 0), (10.0, 0), (0.0, 1)] {
         let pull = |place: Place| ([tide * place.0[0], 0.0, 0.0], [0.0; 3]);
         let pulls: Vec<Pull> = multiple
-            .predict(1e-4)
+            .predict(1e-4, 1e-4)
             .unwrap()
             .into_iter()
             .map(pull)
@@ -155,7 +155,7 @@ fn no_kick_follows_the_end_of_the_mean_motion() {
     let tide = |x: Vec3| [2.0 * x[0], 0.0, 0.0];
     for periods in [1e-3, 30.3] {
         let dt = periods * period;
-        let places = multiple.predict(dt).unwrap();
+        let places = multiple.predict(dt, dt).unwrap();
         let pulls: Vec<Pull> = places.iter().map(|(x, v)| (tide(*x), tide(*v))).collect();
         multiple.advance(dt, &pulls).unwrap();
         multiple.plan();

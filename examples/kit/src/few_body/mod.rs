@@ -31,6 +31,7 @@
 mod chain;
 pub mod endurance;
 mod extrapolation;
+mod flight;
 pub mod hierarchy;
 mod inner;
 pub mod kepler;

@@ -4,6 +4,9 @@
 //! [`pair`](super::pair), with an error of fifth order and in proportion to the tide. The integrator of the cluster moves
 //! the centre of mass and finds the tide at the ends.
 //!
+//! The motion in a step is integrated once (`flight.rs`). Predictions within the step follow it, too: the kick at
+//! the beginning is that of the whole step, and what it lacks or exceeds by then is added as a polynomial in time.
+//!
 //! The state is the vectors along a chain of neighbours: a binary at a pericentre of 1e-8 inside a system of size 0.1 would
 //! lose its energy if its stars were stored about the centre.
 //!
@@ -12,8 +15,10 @@
 //! The other members and the stars of the cluster feel the two as one star.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use super::chain::Chain;
+use super::flight::Flight;
 use super::hierarchy;
 use super::inner::{Members, Nodes};
 use super::kepler::Orbit;
@@ -25,6 +30,9 @@ use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 /// Perturbation of two parts below which the tide acts on their centre only.
 const FAINT: f64 = 1e-7;
 
+/// Error of a step of the integration, in parts of the state. A binary with a third star keeps its axis over 1e6 orbits.
+const TOLERANCE: f64 = 1e-13;
+
 /// Periods of the closest two members in the longest step.
 const PERIODS: f64 = 4.0;
 
@@ -32,7 +40,7 @@ const PERIODS: f64 = 4.0;
 pub type Place = (Vec3, Vec3);
 
 /// Three or more stars about their centre of mass.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Multiple {
     /// Labels of the stars.
     pub labels: Vec<i32>,
@@ -42,8 +50,33 @@ pub struct Multiple {
     members: Members,
     /// Accelerations by all others, less that of the centre, and their time derivatives.
     pub tides: Vec<Pull>,
-    /// A time since the last step, and where the kick at its beginning and their own motion bring the stars by then.
-    flown: RefCell<Option<(f64, Members)>>,
+    on_its_way: Rc<RefCell<Option<OnItsWay>>>,
+}
+
+/// The motion in a step, as far as it is known. It follows from the other fields and the length of the step.
+#[derive(Clone, Debug)]
+struct OnItsWay {
+    step: f64,
+    /// The tides at its beginning as they act on the members.
+    tides: Vec<Pull>,
+    /// Of members without binaries that move in the mean.
+    flight: Option<Flight>,
+    /// The time that was asked for last, and the members then.
+    last: Option<(f64, Members)>,
+}
+
+impl PartialEq for Multiple {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |m: &Self| {
+            (
+                m.labels.clone(),
+                m.masses.clone(),
+                m.members.clone(),
+                m.tides.clone(),
+            )
+        };
+        parts(self) == parts(other)
+    }
 }
 
 impl Multiple {
@@ -65,7 +98,7 @@ impl Multiple {
                 inner: Vec::new(),
             },
             tides: vec![Pull::default(); stars.len()],
-            flown: RefCell::default(),
+            on_its_way: Rc::default(),
         };
         (centre, new)
     }
@@ -101,7 +134,7 @@ impl Multiple {
                 inner,
             },
             tides,
-            flown: RefCell::default(),
+            on_its_way: Rc::default(),
         })
     }
 
@@ -124,14 +157,18 @@ impl Multiple {
         }
         Self {
             members: self.members.osculating(&self.masses),
-            flown: RefCell::default(),
+            on_its_way: Rc::default(),
             ..self
         }
     }
 
     /// The same with other masses.
     pub fn with_masses(self, masses: Vec<f64>) -> Self {
-        Self { masses, ..self }
+        Self {
+            masses,
+            on_its_way: Rc::default(),
+            ..self
+        }
     }
 
     /// Position and velocity of member `j` from member `i`, with the digits of the chain.
@@ -152,6 +189,7 @@ impl Multiple {
             x[k] = new_x.map(|c| sign * c);
             v[k] = new_v.map(|c| sign * c);
         }
+        self.on_its_way = Rc::default();
     }
 
     /// Mass of all members.
@@ -191,21 +229,17 @@ impl Multiple {
         (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
     }
 
-    /// Where the members are `dt` after the last step, about their centre. The stars of binaries that move in the mean
-    /// are at the centres of these.
+    /// Where the members are `dt` after the beginning of a step of the length `step`, about their centre. The stars of binaries
+    /// that move in the mean are at the centres of these.
     ///
     /// # Errors
     ///
     /// Two members are at one place.
-    pub fn predict(&self, dt: f64) -> Result<Vec<Place>, Error> {
-        let mut members = self.flown(dt)?;
-        let ahead = |(acc, jerk): &Pull| {
-            let mut acc = *acc;
-            add_scaled(&mut acc, dt, jerk);
-            (acc, *jerk)
-        };
-        let tides: Vec<Pull> = self.tides.iter().map(ahead).collect();
-        kick(&mut members.chain, &self.common(&tides), dt, 1.0);
+    pub fn predict(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
+        let mut members = self.on_its_way(dt, step)?;
+        if let Some(known) = &*self.on_its_way.borrow() {
+            predict_kick(&mut members.chain, &known.tides, dt, step);
+        }
         let mut places = members.chain.bodies(&self.masses);
         for both in members.inner {
             let masses = both.map(|k| self.masses[k]);
@@ -221,7 +255,7 @@ impl Multiple {
     ///
     /// Two members are at one place.
     pub fn advance(&mut self, dt: f64, pulls: &[Pull]) -> Result<(), Error> {
-        let mut members = self.flown(dt)?;
+        let mut members = self.at_the_end(dt)?;
         let mean = mean(&self.masses, pulls);
         let tide = |pull: &Pull| (sub(&pull.0, &mean.0), sub(&pull.1, &mean.1));
         let tides: Vec<Pull> = pulls.iter().map(tide).collect();
@@ -231,21 +265,65 @@ impl Multiple {
             members.chain.renew();
         }
         self.members = members;
-        *self.flown.borrow_mut() = None;
+        self.on_its_way = Rc::default();
         Ok(())
     }
 
-    /// Where the kick at the beginning of a step of `dt`, and then their own motion, bring the members.
-    fn flown(&self, dt: f64) -> Result<Members, Error> {
-        if let Some((known, members)) = &*self.flown.borrow()
-            && *known == dt
-        {
-            return Ok(members.clone());
+    /// Where the kick at the beginning of a step of the length `step`, and then their own motion, bring the members after `dt`.
+    fn on_its_way(&self, dt: f64, step: f64) -> Result<Members, Error> {
+        let mut known = self.on_its_way.borrow_mut();
+        if known.as_ref().is_none_or(|known| known.step != step) {
+            *known = Some(OnItsWay {
+                step,
+                tides: self.common(&self.tides),
+                flight: None,
+                last: None,
+            });
         }
+        let known = known.as_mut().expect("it was made");
+        match &known.last {
+            Some((t, members)) if *t == dt => Ok(members.clone()),
+            _ => {
+                let members = self.flown(dt, step, &known.tides, &mut known.flight)?;
+                known.last = Some((dt, members.clone()));
+                Ok(members)
+            }
+        }
+    }
+
+    /// The same for the end of a step of `dt`, which may be shorter than was planned.
+    fn at_the_end(&self, dt: f64) -> Result<Members, Error> {
+        let is_planned = self
+            .on_its_way
+            .borrow()
+            .as_ref()
+            .is_some_and(|known| known.step == dt);
+        match is_planned {
+            true => self.on_its_way(dt, dt),
+            false => self.flown(dt, dt, &self.common(&self.tides), &mut None),
+        }
+    }
+
+    fn flown(
+        &self,
+        dt: f64,
+        step: f64,
+        tides: &[Pull],
+        flight: &mut Option<Flight>,
+    ) -> Result<Members, Error> {
         let mut members = self.members.clone();
-        kick(&mut members.chain, &self.common(&self.tides), dt, -1.0);
-        members.advance(&self.masses, dt)?;
-        *self.flown.borrow_mut() = Some((dt, members.clone()));
+        if flight.is_none() || !members.inner.is_empty() || dt <= 0.0 {
+            kick(&mut members.chain, tides, step, -1.0);
+        }
+        if !members.inner.is_empty() || dt <= 0.0 {
+            members.advance(&self.masses, dt)?;
+            return Ok(members);
+        }
+        let flight = flight.get_or_insert_with(|| {
+            let chain = std::mem::take(&mut members.chain);
+            Flight::new(self.masses.clone(), chain, TOLERANCE)
+        });
+        members.chain = flight.at(dt)?;
         Ok(members)
     }
 
@@ -259,7 +337,7 @@ impl Multiple {
             both.iter().for_each(|&k| self.tides[k] = common);
         }
         self.members = members;
-        *self.flown.borrow_mut() = None;
+        self.on_its_way = Rc::default();
     }
 
     /// The `tides` at an end of a step, with one common tide for the members of each part. The parts are those at the
@@ -326,9 +404,8 @@ impl Multiple {
         steps.fold(f64::INFINITY, f64::min)
     }
 
-    /// Longest step after which a prediction costs no more than a step: a few periods of the tightest two that are followed
-    /// along their orbit. Each prediction integrates from the beginning of the step. Two that only pass each other do not
-    /// count: their step would be as short as their passage.
+    /// Longest step for which little is integrated in vain if it ends earlier: a few periods of the tightest two that are
+    /// followed along their orbit. Two that only pass each other do not count: their step would be as short as their passage.
     pub fn cheapest_step(&self) -> f64 {
         let nodes = Nodes::of(&self.masses, &self.members);
         let orbits = nodes.neighbours().map(|link| {
@@ -382,6 +459,23 @@ fn kick(chain: &mut Chain, tides: &[Pull], dt: f64, end: f64) {
         add_scaled(&mut chain.x[k], twelfth, &acc);
         add_scaled(&mut chain.v[k], half, &acc);
         add_scaled(&mut chain.v[k], -twelfth, &sub(&to.1, &from.1));
+    }
+}
+
+/// What is left of the tide's effect `dt` after the beginning of a step of the length `step`, if the members have got the kick
+/// at the beginning of that step: to the order of the tide's rate, all of the effect less the kick. At the end of the step it
+/// is the kick there.
+fn predict_kick(chain: &mut Chain, tides: &[Pull], dt: f64, step: f64) {
+    let second = step * step / 12.0;
+    let of_acc = [dt * (dt - step) / 2.0 + second, dt - step / 2.0];
+    let of_jerk = [dt * (dt * dt / 6.0 - second), dt * dt / 2.0 - second];
+    for (k, both) in chain.order.windows(2).enumerate() {
+        let (from, to) = (&tides[both[0]], &tides[both[1]]);
+        let (acc, jerk) = (sub(&to.0, &from.0), sub(&to.1, &from.1));
+        add_scaled(&mut chain.x[k], of_acc[0], &acc);
+        add_scaled(&mut chain.x[k], of_jerk[0], &jerk);
+        add_scaled(&mut chain.v[k], of_acc[1], &acc);
+        add_scaled(&mut chain.v[k], of_jerk[1], &jerk);
     }
 }
 
@@ -447,4 +541,4 @@ pub fn mean(masses: &[f64], pulls: &[Pull]) -> Pull {
 
 #[cfg(test)]
 #[path = "multiple_tests.rs"]
-mod tests;
+pub(super) mod tests;

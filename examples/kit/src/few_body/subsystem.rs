@@ -129,27 +129,27 @@ impl Subsystem {
         }
     }
 
-    /// Where the members are `dt` after the last step, about their centre.
+    /// Where the members are `dt` after the beginning of a step of the length `step`, about their centre.
     ///
     /// # Errors
     ///
     /// Two members are at one place.
-    pub fn predict(&self, dt: f64) -> Result<Vec<Place>, Error> {
+    pub fn predict(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
         match self {
             Self::Pair(pair) => Ok(pair.members(dt).to_vec()),
-            Self::Multiple(multiple) => multiple.predict(dt),
+            Self::Multiple(multiple) => multiple.predict(dt, step),
         }
     }
 
-    /// Where the forces of all others are wanted `dt` after the last step, from the centre.
+    /// Where the forces of all others are wanted `dt` after the beginning of a step of the length `step`, from the centre.
     ///
     /// # Errors
     ///
     /// Those of [`predict`](Self::predict).
-    pub fn places(&self, dt: f64) -> Result<Vec<Place>, Error> {
+    pub fn places(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
         match self {
             Self::Pair(pair) => Ok(pair.places(dt)),
-            Self::Multiple(multiple) => multiple.predict(dt),
+            Self::Multiple(multiple) => multiple.predict(dt, step),
         }
     }
 
@@ -183,8 +183,8 @@ impl Subsystem {
         }
     }
 
-    /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps, and over which a
-    /// prediction costs no more than a step.
+    /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps, and for which little is
+    /// integrated in vain.
     pub fn longest_step(&self, eta: f64) -> f64 {
         match self {
             Self::Pair(pair) => pair.longest_step(eta),
@@ -216,17 +216,18 @@ impl Subsystem {
         }
     }
 
-    /// Distance within which a star of this mass feels the members instead of their centre.
-    pub fn reach(&self, mass: f64) -> f64 {
+    /// Distance within which a star of this mass feels the members instead of their centre. `size` is the [`size`](Self::size).
+    pub fn reach(&self, size: f64, mass: f64) -> f64 {
         match self.is_felt() {
-            true => self.distance_of(mass, FELT),
+            true => self.distance_of(size, mass, FELT),
             false => 0.0,
         }
     }
 
-    /// Distance at which the tide of this mass is the part `perturbation` of the attraction of the members.
-    pub fn distance_of(&self, mass: f64, perturbation: f64) -> f64 {
-        self.size() * (2.0 * mass / (perturbation * self.mass())).cbrt()
+    /// Distance at which the tide of this mass is the part `perturbation` of the attraction of the members. `size` is the
+    /// [`size`](Self::size).
+    pub fn distance_of(&self, size: f64, mass: f64, perturbation: f64) -> f64 {
+        size * (2.0 * mass / (perturbation * self.mass())).cbrt()
     }
 
     /// The force of the members at these `places` on a star, minus the force of their whole mass at the centre. `x` and

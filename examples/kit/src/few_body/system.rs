@@ -59,6 +59,27 @@ pub struct System {
     closest: Option<Closest>,
     /// Whether two bodies alone move in closed form.
     is_analytic: bool,
+    /// Whether the closest approach is noted.
+    notes_pericentres: bool,
+}
+
+/// What a step begins with.
+#[derive(Clone, Debug)]
+pub(super) struct Progress {
+    chain: Chain,
+    binding: f64,
+    /// Length in s that the step should have, and the column at which it should converge.
+    length: f64,
+    target: usize,
+    /// The potential, which is ds/dt.
+    potential: f64,
+}
+
+impl Progress {
+    /// Whether a time `dt` later is probably reached in a single step.
+    pub(super) fn is_within_a_step(&self, dt: f64) -> bool {
+        dt * self.potential <= self.length
+    }
 }
 
 impl System {
@@ -80,6 +101,7 @@ impl System {
             extrapolation: Extrapolation::new(TOLERANCE),
             closest: None,
             is_analytic: true,
+            notes_pericentres: true,
         };
         new.leapfrog.set(&new.masses, &new.chain.order);
         new.binding = -new.energy();
@@ -96,6 +118,45 @@ impl System {
     pub fn without_analytic_steps(mut self) -> Self {
         self.is_analytic = false;
         self
+    }
+
+    /// The same, which does not look for the closest approach.
+    pub(super) fn without_pericentres(mut self) -> Self {
+        self.notes_pericentres = false;
+        self
+    }
+
+    /// What the next step begins with.
+    pub(super) fn progress(&self) -> Progress {
+        Progress {
+            chain: self.chain.clone(),
+            binding: self.binding,
+            length: self.length(&self.chain.x, &self.chain.v).abs(),
+            target: self.extrapolation.target,
+            potential: self.leapfrog.potential(&self.chain.x),
+        }
+    }
+
+    /// Goes on from there.
+    pub(super) fn go_back_to(&mut self, past: &Progress) {
+        self.chain.clone_from(&past.chain);
+        self.binding = past.binding;
+        self.extrapolation.next = past.length;
+        self.extrapolation.target = past.target;
+        self.leapfrog.set(&self.masses, &self.chain.order);
+    }
+
+    /// Takes a step forwards of the length that suits. Returns the time that it took.
+    ///
+    /// # Errors
+    ///
+    /// No step converges.
+    pub(super) fn free_step(&mut self, by: &mut dyn Perturbation) -> Result<f64, Error> {
+        let mut y = self.state();
+        let length = self.length(&self.chain.x, &self.chain.v).abs();
+        self.step(&mut y, length, by)?;
+        self.take(&mut y);
+        Ok(y[0])
     }
 
     /// The bodies along the chain.
@@ -183,7 +244,7 @@ impl System {
         let mut last_steps = 0;
         // What is left after some last steps is below the digits of the time.
         while (dt - y[0]).abs() > digits && last_steps < LAST_STEPS {
-            let full = self.length(&y);
+            let full = self.length(links(&y).0, links(&y).1);
             let rest = (dt - y[0]) * self.leapfrog.potential(links(&y).0);
             let is_last = rest.abs() <= full;
             before.clone_from(&y);
@@ -198,7 +259,9 @@ impl System {
             let was_cut = taken == h && h.abs() < full;
             self.extrapolation.next = if was_cut { next.max(full) } else { next };
             last_steps += u32::from(is_last);
-            self.note_pericentres(&before, &y, taken, by)?;
+            if self.notes_pericentres {
+                self.note_pericentres(&before, &y, taken, by)?;
+            }
             self.take(&mut y);
         }
         Ok(())
@@ -271,11 +334,10 @@ impl System {
     }
 
     /// Length in s of the next step: as the last one advises, at first a part of the shortest time of a pair.
-    fn length(&self, y: &[f64]) -> f64 {
+    fn length(&self, x: &[Vec3], v: &[Vec3]) -> f64 {
         if self.extrapolation.next != 0.0 {
             return self.extrapolation.next;
         }
-        let (x, v) = links(y);
         let time = |k: usize| {
             let (r, mass) = (norm(&x[k]), self.leapfrog.mass_of_link(k));
             (r * (r / mass).sqrt()).min(r / norm(&v[k]))

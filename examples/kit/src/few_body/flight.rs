@@ -1,0 +1,85 @@
+//! The motion of few bodies alone from one beginning to many times.
+//!
+//! The way from the beginning is integrated once, in steps that do not depend on the times that are asked for. Each time is
+//! reached from the last of these steps before it. So the result depends on the beginning and the time alone, whatever was
+//! asked for earlier.
+
+use super::Alone;
+use super::chain::Chain;
+use super::system::{Error, Progress, System};
+
+/// Bodies on their way.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    system: System,
+    /// The beginnings of the steps so far, in order of time.
+    steps: Vec<(f64, Progress)>,
+}
+
+impl Flight {
+    /// Bodies of these masses that are along a chain at the time 0.
+    pub(super) fn new(masses: Vec<f64>, chain: Chain, tolerance: f64) -> Self {
+        let system = System::along(masses, chain)
+            .with_tolerance(tolerance)
+            .without_pericentres();
+        let steps = vec![(0.0, system.progress())];
+        Self { system, steps }
+    }
+
+    /// The bodies at the time `t`, from 0 on.
+    ///
+    /// # Errors
+    ///
+    /// No step converges.
+    pub(super) fn at(&mut self, t: f64) -> Result<Chain, Error> {
+        let mut k = 0;
+        while !self.steps[k].1.is_within_a_step(t - self.steps[k].0) {
+            if k + 1 == self.steps.len() {
+                let (time, progress) = &self.steps[k];
+                self.system.go_back_to(progress);
+                let taken = self.system.free_step(&mut Alone)?;
+                let next = (time + taken, self.system.progress());
+                self.steps.push(next);
+            }
+            if self.steps[k + 1].0 > t {
+                break;
+            }
+            k += 1;
+        }
+        let (time, progress) = &self.steps[k];
+        self.system.go_back_to(progress);
+        self.system.advance(t - time, &mut Alone)?;
+        Ok(self.system.chain().clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::few_body::multiple::tests::triple;
+    use crate::vector::{norm, sub};
+
+    fn flight() -> (Flight, System) {
+        let system = System::new(&triple());
+        let masses = system.masses().to_vec();
+        (Flight::new(masses, system.chain().clone(), 1e-12), system)
+    }
+
+    /// Any order of questions gives the same bits, and the places are those of an integration in one piece.
+    #[test]
+    fn a_time_is_reached_whatever_was_asked_before() {
+        let times = [0.001, 0.3, 1.7, 5.0, 4.999, 0.0, 2.5];
+        let (mut one, _) = flight();
+        for t in times {
+            let (mut fresh, mut whole) = flight();
+            let found = one.at(t).unwrap();
+            assert_eq!(found, fresh.at(t).unwrap(), "{t}");
+            whole.advance(t, &mut Alone).unwrap();
+            for j in [1, 2] {
+                let missed = sub(&found.relative(0, j).0, &whole.relative(0, j).0);
+                assert!(norm(&missed) < 1e-10, "{t}: {missed:?}");
+            }
+        }
+        assert!(one.steps.len() > 10);
+    }
+}
