@@ -32,6 +32,8 @@ struct Board {
     ti: f64,
     /// Whether the last firsthalf was refused, and no lasthalf was told.
     refused: bool,
+    /// Whether the last block was refused: there are no lists.
+    no_lists: bool,
     block: Pending,
     nip: usize,
     njp: i32,
@@ -41,7 +43,7 @@ struct Board {
 impl Board {
     fn begin(&mut self, nj: i32, registers: Vec<Register>) {
         let sources = self.memory.range(..nj).map(|(_, s)| *s).collect();
-        self.refused = false;
+        (self.refused, self.no_lists) = (false, false);
         self.block = Pending {
             sources,
             ti: self.ti,
@@ -131,10 +133,10 @@ impl Oracle {
             }
             Call::First(r) => vec![self.first(r)],
             Call::Last(form, r, fill) => self.last(*form, r, *fill),
-            Call::Read(id) => {
-                self.board(*id);
-                vec![Exactly(0.0)]
-            }
+            Call::Read(id) => match self.board(*id).no_lists {
+                true => vec![Refusal],
+                false => vec![Exactly(0.0)],
+            },
             Call::Get(id, pipe, most, null) => self.get(*id, *pipe, *most, *null),
             Call::Sort(mode) => {
                 self.sorted = *mode;
@@ -239,7 +241,7 @@ impl Oracle {
             }
             None => {
                 if let Some(board) = self.known(r.id) {
-                    board.refused = true;
+                    (board.refused, board.no_lists) = (true, true);
                     board.block.owed = false;
                 }
                 Refusal
@@ -323,7 +325,11 @@ impl Oracle {
             return refused;
         }
         let (with_self, sorted) = (self.rules.npipes > 48, self.sorted != 0);
-        let block = &self.board(id).block;
+        let board = self.board(id);
+        if board.no_lists {
+            return refused;
+        }
+        let block = &board.block;
         let found = match block.registers.get(pipe) {
             Some((p, _)) => direct::neighbours(p, block.sources.iter(), block.ti, with_self),
             None => Vec::new(),

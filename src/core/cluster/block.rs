@@ -144,10 +144,12 @@ impl Cluster {
     }
 
     /// Notes why a `firsthalf` was refused. The next `lasthalf` returns the same error, and the one after it computes its own
-    /// block. Otherwise a client that ignores the status of `firsthalf` would get the results of the block before.
+    /// block. Neighbour lists are refused until then. Otherwise a client that ignores the status of `firsthalf` would get
+    /// the results and the lists of the block before.
     pub fn note_refusal(&mut self, error: Error) {
+        self.drop_block();
+        self.give_up(&error);
         self.refused = Some(error);
-        self.owed = false;
     }
 
     /// Why the last `firsthalf` was refused; tells it once.
