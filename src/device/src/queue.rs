@@ -132,7 +132,8 @@ impl Gpu {
         self.0.planned.set(planned);
     }
 
-    /// Queues a kernel: so many thread blocks of so many threads, of which no device takes more than 1024. No blocks are no work.
+    /// Queues a kernel: so many thread blocks of so many threads. No device takes more than 1024 threads, and some kernels take
+    /// fewer. No blocks are no work.
     ///
     /// # Safety
     ///
@@ -152,8 +153,11 @@ impl Gpu {
             return Err(Failure::new("a kernel of another queue"));
         }
         // The driver's refusal would bar the device.
-        if !(1..=1024).contains(&threads) {
-            return Err(Failure::new(format!("a thread block of {threads} threads")));
+        if !(1..=kernel.most_threads).contains(&threads) {
+            let most = kernel.most_threads;
+            return Err(Failure::new(format!(
+                "a thread block of {threads} threads; the kernel takes 1 to {most}"
+            )));
         }
         if blocks == 0 {
             return Ok(());
@@ -282,6 +286,7 @@ impl Module {
         let kernel = kernel.map_err(|why| Failure::new(format!("{name}: {why}")))?;
         Ok(Kernel {
             kernel,
+            most_threads: kernel.most_threads()?,
             queue: Rc::clone(&self.queue),
         })
     }
@@ -290,5 +295,6 @@ impl Module {
 /// A kernel.
 pub struct Kernel {
     kernel: driver::Kernel,
+    most_threads: usize,
     queue: Rc<Queue>,
 }

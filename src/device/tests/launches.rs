@@ -1,5 +1,7 @@
 //! Launches that the driver would refuse do not bar the device.
 
+use std::ffi::CString;
+
 use kirin_device::{Gpu, ptx};
 
 /// Says that this process is the one with the driver that interprets PTX.
@@ -20,7 +22,10 @@ fn the_device_is_used_after_a_refusal() {
 
 fn launch() {
     let gpu = Gpu::open().expect("the driver is there");
-    let module = gpu.module(ptx!("scale")).expect("it is PTX");
+    let text = ptx!("scale").to_str().expect("ASCII");
+    let limited = text.replace(")\n{", ")\n.maxntid 64, 1, 1\n{");
+    let limited = CString::new(limited).expect("no zero bytes");
+    let module = gpu.module(&limited).expect("it is PTX");
     let kernel = module.kernel("scale").expect("it is there");
     let mut here = gpu.pinned(3).expect("there is room");
     here.values_mut()
@@ -30,6 +35,7 @@ fn launch() {
     there.upload(&here).expect("it is queued");
     for (blocks, threads, is_taken) in [
         (1, 2048, false),
+        (1, 65, false),
         (1, 0, false),
         (0, 64, true),
         (1, 64, true),

@@ -85,6 +85,7 @@ functions! {
         *mut CUmodule, *const c_void, c_uint, *mut CUjit_option, *mut *mut c_void
     );
     cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
+    cuFuncGetAttribute(*mut c_int, c_int, CUfunction);
     cuLaunchKernel(
         CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
         *mut *mut c_void, *mut *mut c_void

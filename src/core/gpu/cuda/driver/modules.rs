@@ -1,6 +1,6 @@
 //! The compiled kernels, embedded, and how the driver loads them. `kernels/build.py` makes them.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_int};
 
 use cudarc::driver::sys;
 
@@ -119,6 +119,20 @@ pub struct Kernel(pub(super) sys::CUfunction);
 
 // SAFETY: functions belong to the context, not to a thread.
 unsafe impl Send for Kernel {}
+
+impl Kernel {
+    /// Most threads of a thread block.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn most_threads(self) -> Result<usize> {
+        let which = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK as c_int;
+        // SAFETY: the kernel's module stays loaded.
+        let most: c_int = ask!(cuFuncGetAttribute(which, self.0))?;
+        Ok(usize::try_from(most).unwrap_or(0))
+    }
+}
 
 #[cfg(test)]
 mod tests {
