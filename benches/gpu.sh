@@ -14,11 +14,13 @@ cd "$(dirname "$0")/.."
 
 to=benches/results seconds=60 check=() bench=(--ni 1,8,32,256,full) sizes=(1024 16384 65536)
 plan=(--nj 1024,4096,16384,65536 --ni 1,8,32,48,256)
+variants=()
 if [ "${1:-}" = --quick ]; then
     shift
     to=${CARGO_TARGET_DIR:-target}/tmp check=(--n 100) sizes=(1024)
     seconds=0.1 bench=(--n 64 --ni 1,full --rounds 2)
     plan=(--nj 64,1024 --ni 1,8,32,48,64,256)
+    variants=(--check)
     profile=debug
 elif [ "${1:-}" = --seconds ]; then
     seconds=$2
@@ -26,6 +28,7 @@ elif [ "${1:-}" = --seconds ]; then
 fi
 name=${1:?benches/gpu.sh [--quick | --seconds S] NAME}
 to=$to/gpu-$name
+[ "${#variants[@]}" -gt 0 ] || variants=(--json "$to/variants.json")
 profile=${profile:-release}
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$to"
@@ -101,6 +104,17 @@ else
     echo "SKIPPED: no compute-sanitizer"
 fi
 rm -f "$to/steps"
+
+# The variants of the pair loop: the fastest for each block, and what the warps of each wait for, as the profiler prints it.
+if command -v python3 >/dev/null; then
+    step variants benches/variants.py "${variants[@]}"
+    if command -v ncu >/dev/null; then
+        step variants-ncu ncu --section SpeedOfLight --section SchedulerStats --section WarpStateStats \
+            --section MemoryWorkloadAnalysis_Tables --kernel-name regex:variant_ benches/variants.py --profile
+    else
+        echo "SKIPPED: no ncu"
+    fi
+fi
 if command -v python3 >/dev/null; then
     step verdict benches/verdict.py "$to"
     cat "$to/verdict.txt"

@@ -13,6 +13,7 @@ Ends with 0 if all is well, 1 if not, and 77 if the compiler cannot be had on th
 
 import argparse
 import hashlib
+import os
 import pathlib
 import re
 import sys
@@ -21,7 +22,7 @@ import tempfile
 from tools import nvrtc, wheels
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = [REPOSITORY / "kernels", REPOSITORY / "src/device/kernels", *sorted(REPOSITORY.glob("examples/*/kernels"))]
+FOLDERS = [REPOSITORY / "kernels", REPOSITORY / "kernels/variants", REPOSITORY / "src/device/kernels", *sorted(REPOSITORY.glob("examples/*/kernels"))]
 TARGET = "60"
 OPTIONS = [f"--gpu-architecture=compute_{TARGET}", "--std=c++17", "--fmad=false", "--ftz=true"]
 # What NVRTC 12.1 writes, and the first Linux driver that reads it (that of CUDA 12.1).
@@ -39,8 +40,8 @@ def sha256(data):
 
 
 def sources(folder):
-    """Every file that goes into a module."""
-    return sorted([*folder.glob("*.cu"), *folder.glob("*.cuh")])
+    """Every file that goes into a module. The variants are made of the library's headers."""
+    return sorted([*folder.glob("*.cu"), *folder.glob("*.cuh"), *folder.parent.glob("*.cuh")])
 
 
 def modules(folder):
@@ -105,7 +106,7 @@ def build(folder):
         raise Wrong(f"NVRTC says that it is {compiler.version()}, expected {nvrtc.VERSION}")
     built = {}
     for module in modules(folder):
-        options = OPTIONS + [f"-I{folder}"]
+        options = OPTIONS + [f"-I{folder}", f"-I{folder.parent}"]
         ptx, warnings = compiler.compile(module.read_text(), module.name, options)
         if warnings.strip():
             print(warnings, file=sys.stderr)
@@ -124,7 +125,7 @@ def manifest(folder, built):
         f"target sm_{TARGET}",
         f"driver {LEAST_DRIVER}",
     ]
-    lines += [f"source {sha256(path.read_bytes())} {path.name}" for path in sources(folder)]
+    lines += [f"source {sha256(path.read_bytes())} {os.path.relpath(path, folder)}" for path in sources(folder)]
     lines += [f"module {sha256(data)} {name}" for name, data in sorted(built.items())]
     return ("\n".join(lines) + "\n").encode()
 

@@ -15,7 +15,8 @@
 
 #define FORCE_THREADS 128
 // j-particles that are unrolled: enough pairs to overlap, few enough for the instruction cache and the registers.
-#define UNROLLED(R) (R == 1 ? 8 : 4)
+template <int R>
+using Usual = Way<R == 1 ? 8 : 4, R == 1, false>;
 
 // What a thread block shares: a page, and in the same memory later what its rows tell each other.
 template <class P>
@@ -26,7 +27,7 @@ union Shared {
 };
 
 // The leaves of a run, joined. `greatest` is the greatest potential of one of them.
-template <class P, bool JERK, bool NEAREST, int R>
+template <class P, bool JERK, bool NEAREST, int R, class W>
 __device__ __forceinline__ void
 sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, typename P::Number minus_three,
            Waiting<P, R>& waiting, double (*total)[SUMS], typename P::Number* greatest,
@@ -62,9 +63,11 @@ sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, typename 
             if (leaf * LEAF < run.present) {
                 const typename P::Vector* at = tile.at[0][leaf] + first;
                 if (run.mask) {
-                    add_run<P, JERK, NEAREST, true, R, UNROLLED(R)>(at, i, minus_three, sums, least);
+                    add_run<P, JERK, NEAREST, true, R, W::UNROLL>(at, i, minus_three, sums, least);
+                } else if constexpr (W::AHEAD != 0) {
+                    add_run_ahead<P, JERK, NEAREST, false, R, W>(at, i, minus_three, sums, least);
                 } else {
-                    add_run<P, JERK, NEAREST, false, R, UNROLLED(R)>(at, i, minus_three, sums, least);
+                    add_run<P, JERK, NEAREST, false, R, W::UNROLL>(at, i, minus_three, sums, least);
                 }
             }
             if (first + P::RUN < LEAF) {
@@ -139,7 +142,7 @@ struct Nothing {
 };
 
 // `particles` are the i-particles; `bring_up_to_date` is called for each page before it is read.
-template <class P, bool JERK, bool NEAREST, int R, class BringUpToDate>
+template <class P, bool JERK, bool NEAREST, int R, class W, class BringUpToDate>
 __device__ __forceinline__ void force(const ForceArgs& a, const IRecord* particles, const BringUpToDate& bring_up_to_date)
 {
     typedef typename P::Vector Vector;
@@ -155,8 +158,8 @@ __device__ __forceinline__ void force(const ForceArgs& a, const IRecord* particl
     __shared__ unsigned long long clocks; // of all pages
 
     const int quantities = JERK ? SUMS : STILL_SUMS;
-    const int columns = blockDim.x, rows = R == 1 ? blockDim.y : 1;
-    const int column = threadIdx.x, row = R == 1 ? threadIdx.y : 0;
+    const int columns = blockDim.x, rows = W::ROWS ? blockDim.y : 1;
+    const int column = threadIdx.x, row = W::ROWS ? threadIdx.y : 0;
     const int thread = row * columns + column;
     const unsigned part = blockIdx.y;
     const unsigned begin = (unsigned)((unsigned long long)a.pages * part / a.parts);
@@ -223,7 +226,7 @@ __device__ __forceinline__ void force(const ForceArgs& a, const IRecord* particl
         run.learn(page, a.j.far[place]);
         double total[R][SUMS];
         typename P::Number greatest[R];
-        sum_leaves<P, JERK, NEAREST, R>(run, tile, i, P::minus_three(a), waiting, total, greatest, nearest, where);
+        sum_leaves<P, JERK, NEAREST, R, W>(run, tile, i, P::minus_three(a), waiting, total, greatest, nearest, where);
         unsigned again = 0;
 #pragma unroll
         for (int r = 0; r < R; ++r) {
@@ -297,25 +300,28 @@ __device__ __forceinline__ void force(const ForceArgs& a, const IRecord* particl
                 }
             }
         } else {
-            __syncthreads(); // everybody is done with the tile
 #pragma unroll
-            for (int c = 0; c < quantities; ++c) {
-                left[c][thread] = total[0][c];
-            }
-            __syncthreads();
-            if (which[0] < a.ni) {
-                // A row for each sum, as far as there are rows.
-                for (int c = row; c < SUMS; c += rows) {
-                    double* at = a.sums + depth * one_sum + (size_t)c * a.ni + which[0];
-                    if (c >= quantities) {
-                        *at = 0.0;
-                        continue;
+            for (int r = 0; r < R; ++r) {
+                __syncthreads(); // everybody is done with the tile, or with the sums before
+#pragma unroll
+                for (int c = 0; c < quantities; ++c) {
+                    left[c][thread] = total[r][c];
+                }
+                __syncthreads();
+                if (which[r] < a.ni) {
+                    // A row for each sum, as far as there are rows.
+                    for (int c = row; c < SUMS; c += rows) {
+                        double* at = a.sums + depth * one_sum + (size_t)c * a.ni + which[r];
+                        if (c >= quantities) {
+                            *at = 0.0;
+                            continue;
+                        }
+                        double s = __dmul_rn(join_rows(left, c, column, columns, rows), factors.of(c));
+                        for (unsigned back = joins; back-- > 0;) {
+                            s = __dadd_rn(at[back * one_sum], s);
+                        }
+                        *at = s;
                     }
-                    double s = __dmul_rn(join_rows(left, c, column, columns, rows), factors.of(c));
-                    for (unsigned back = joins; back-- > 0;) {
-                        s = __dadd_rn(at[back * one_sum], s);
-                    }
-                    *at = s;
                 }
             }
         }
@@ -327,6 +333,7 @@ __device__ __forceinline__ void force(const ForceArgs& a, const IRecord* particl
         atomicAdd(&a.redone->clocks, clocks + slowest);
     }
     if (NEAREST) {
+        static_assert(!NEAREST || (W::ROWS != 0) == (R == 1), "of several i-particles the rows do not tell each other");
         if (R == 1) {
             meeting.candidates[thread].least = nearest[0][0];
             meeting.candidates[thread].second = nearest[0][1];
@@ -350,7 +357,7 @@ __device__ __forceinline__ void force(const ForceArgs& a, const IRecord* particl
 template <class P, bool JERK, bool NEAREST, int R>
 __device__ __forceinline__ void force(const ForceArgs& a)
 {
-    force<P, JERK, NEAREST, R>(a, a.particles, Nothing());
+    force<P, JERK, NEAREST, R, Usual<R>>(a, a.particles, Nothing());
 }
 
 // Brings a page up to date from the arguments of a step.
@@ -401,7 +408,7 @@ __device__ __forceinline__ void step(const StepArgs& a)
         }
     }
     __syncthreads();
-    force<P, true, NEAREST, 1>(a.force, few, FromArguments<P>{a});
+    force<P, true, NEAREST, 1, Usual<1>>(a.force, few, FromArguments<P>{a});
 }
 
 // All kernels of one precision: step_<precision>[_nearest], advance_<precision> and force_<precision>_<jerk|still>[_nearest]_<i-particles a thread>, of which

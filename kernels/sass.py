@@ -58,7 +58,7 @@ def arguments():
 
 def tile(name, given):
     """i-particles of a thread of the kernel."""
-    number = re.search(r"_(\d+)$", name)
+    number = re.search(r"^variant_(\d+)_", name) or re.search(r"_(\d+)$", name)
     return given or (int(number.group(1)) if number else 1)
 
 

@@ -18,7 +18,11 @@ fn folders() -> Vec<PathBuf> {
     let examples = fs::read_dir(generate::repository().join("examples")).expect("examples");
     let kernels_of =
         |entry: std::io::Result<fs::DirEntry>| entry.expect("readable").path().join("kernels");
-    let mut folders = vec![kernels(), generate::repository().join("src/device/kernels")];
+    let mut folders = vec![
+        kernels(),
+        kernels().join("variants"),
+        generate::repository().join("src/device/kernels"),
+    ];
     folders.extend(examples.map(kernels_of).filter(|folder| folder.is_dir()));
     assert!(folders.len() >= 4, "{folders:?}");
     folders
@@ -93,8 +97,11 @@ impl Manifest {
 fn sources_are_those_that_were_compiled() {
     for folder in folders() {
         let recorded = Manifest::read(&folder).sources;
-        let present = files(&folder, &[".cu", ".cuh"]);
+        let mut present = files(&folder, &[".cu", ".cuh"]);
         assert!(!present.is_empty());
+        // The variants are made of the library's headers.
+        let shared = files(&folder.join(".."), &[".cuh"]);
+        present.extend(shared.iter().map(|name| format!("../{name}")));
         assert_eq!(
             recorded.keys().cloned().collect::<BTreeSet<_>>(),
             present,

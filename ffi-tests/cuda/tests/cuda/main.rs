@@ -26,6 +26,7 @@ mod tiny;
 mod traffic;
 mod tree;
 mod turns;
+mod variants;
 
 use std::ffi::OsStr;
 use std::path::Path;
