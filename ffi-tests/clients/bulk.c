@@ -1,7 +1,9 @@
 /* The bulk interface beside others: bulk WHAT:
  *   bits    forces, nearest neighbours and lists beside those of the g6 calls, bit by bit, in every precision
  *   soft    sources with softening lengths of their own beside a plain sum, to the relative error 1e-13
- * Prints nothing but what is wrong. */
+ *   units   sources that replace far larger ones, bit by bit beside the g6 calls
+ *   lists   neighbour lists of which nobody wants forces: prints them
+ * Else prints nothing but what is wrong. */
 #define _GNU_SOURCE
 #include "bulk.h"
 
@@ -221,6 +223,54 @@ static void themselves(void)
     g6_close(9000);
 }
 
+/* Larger sources before these, some at addresses that are free again: they have no say in the units. */
+static void units(void)
+{
+    int64_t handle = 0;
+    int j, k;
+    kirin_sources s;
+    kirin_targets t;
+    kirin_results r = results(&found);
+    make_stars(1);
+    make_targets();
+    for (j = 0; j < N; j++)
+        for (k = 0; k < 3; k++)
+            star[j].x[k] *= 1e20;
+    s = sources(1);
+    t = targets();
+    good(kirin_bulk_open(&handle), "open");
+    good(kirin_bulk_set_precision(handle, KIRIN_MIXED), "precision");
+    good(kirin_bulk_set_sources(handle, N, &s), "large sources");
+    good(kirin_bulk_forces(handle, 0.0, 0.0, NI, &t, &r), "forces of large sources");
+    replace("after large ones", handle, KIRIN_MIXED, 1, 600);
+    good(kirin_bulk_close(handle), "close");
+}
+
+static void lists_alone(void)
+{
+    static int64_t offsets[NI + 1], all[NI * N];
+    int64_t handle = 0, k;
+    kirin_sources s;
+    kirin_targets t;
+    kirin_results r;
+    make_stars(1);
+    make_targets();
+    s = sources(1);
+    t = targets();
+    t.radius2.at = hi2;
+    memset(&r, 0, sizeof r);
+    good(kirin_bulk_open(&handle), "open");
+    good(kirin_bulk_set_sources(handle, N, &s), "sources");
+    good(kirin_bulk_forces(handle, 0.01, 0.0, NI, &t, &r), "lists");
+    good(kirin_bulk_neighbour_offsets(handle, NI, offsets), "offsets");
+    good(kirin_bulk_neighbour_indices(handle, NI * N, all), "indices");
+    for (k = 0; k <= NI; k++)
+        printf("%lld\n", (long long)offsets[k]);
+    for (k = 0; k < offsets[NI]; k++)
+        printf("%lld\n", (long long)all[k]);
+    good(kirin_bulk_close(handle), "close");
+}
+
 static void soft(void)
 {
     int64_t handle = 0, offsets[NI + 1], list[NI * 8];
@@ -295,6 +345,10 @@ int main(int argc, char **argv)
         themselves();
     } else if (!strcmp(what, "soft"))
         soft();
+    else if (!strcmp(what, "units"))
+        units();
+    else if (!strcmp(what, "lists"))
+        lists_alone();
     else
         return 2;
     return 0;

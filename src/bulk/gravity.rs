@@ -313,12 +313,18 @@ impl Gravity {
         let begin = (!self.softened).then(trace::clock).flatten();
         let n = self.particles.len();
         let cluster = &mut self.cluster;
-        cluster.firsthalf(self.count, self.particles.iter().copied())?;
-        if lists {
-            self.lists = Some((cluster.lists_by(LIST_RULES)?, n));
-        }
+        let particles = self.particles.iter().copied();
         if !wants_forces {
+            if lists {
+                self.lists = Some((cluster.lists_on(self.count, particles, LIST_RULES)?, n));
+            }
             return Ok(());
+        }
+        cluster.firsthalf(self.count, particles)?;
+        if lists {
+            // The forces first: a GPU is computing them already.
+            cluster.lasthalf(n, wants_nearest)?;
+            self.lists = Some((cluster.lists_by(LIST_RULES)?, n));
         }
         if begin.is_some() {
             let precision = cluster.precision();

@@ -3,10 +3,12 @@
 use std::time::Instant;
 
 use super::Cluster;
+use super::block::I_PARTICLES;
 use crate::error::{Error, Result};
-use crate::process::log;
 use crate::process::long_work::LongWork;
+use crate::process::{allocation, log};
 use crate::sources::neighbours::{self, ListRules, NeighbourLists};
+use crate::sources::particle::IParticle;
 
 impl Cluster {
     /// Number of i-particles in the last block.
@@ -54,6 +56,32 @@ impl Cluster {
         if let (Some(stats), Some(begin)) = (&mut self.stats, begin) {
             stats.add_lists(begin.elapsed());
         }
+        lists
+    }
+
+    /// The lists of some i-particles of which nobody wants forces. There is no block then.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Cluster::lists_by`].
+    pub fn lists_on(
+        &mut self,
+        nj: usize,
+        particles: impl ExactSizeIterator<Item = IParticle>,
+        rules: ListRules,
+    ) -> Result<NeighbourLists> {
+        // Brings the backend up to date, and has it begin no forces.
+        self.firsthalf(nj, std::iter::empty())?;
+        let room = allocation::reserve(&mut self.block.particles, particles.len(), I_PARTICLES);
+        let lists = match room {
+            Ok(()) => {
+                self.block.particles.extend(particles);
+                self.lists_by(rules)
+            }
+            Err(error) => Err(error),
+        };
+        self.drop_block();
+        self.block.particles.clear();
         lists
     }
 

@@ -7,7 +7,8 @@
 use std::cell::UnsafeCell;
 use std::hint;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::thread;
 
 use crate::error::{Error, Result};
@@ -158,7 +159,9 @@ pub struct Particles {
     rows: Option<Box<[Row; PAGE]>>,
     /// Where there are columns, they hold.
     pub columns: Option<Box<Columns>>,
+    /// Changes with every write that changes a mass.
     pub mass_version: u64,
+    /// Changes with every write that changes a label.
     pub index_version: u64,
 }
 
@@ -205,14 +208,6 @@ impl Particles {
             }
             (None, Some(rows)) => rows[slot].position_and_velocity(),
             (None, None) => unreachable!("a page has one of them"),
-        }
-    }
-
-    /// Fetches the row of a slot into the cache, where there are rows.
-    #[inline(always)]
-    pub fn fetch_row(&self, slot: usize) {
-        if let Some(rows) = &self.rows {
-            prefetch::row(&raw const rows[slot]);
         }
     }
 
@@ -295,14 +290,19 @@ impl Particles {
             }
             return;
         }
-        let Some(rows) = &mut self.rows else { return };
         for &entry in order {
-            let row = &log[entry.row()];
-            let to = &mut rows[entry.slot() % PAGE];
-            self.mass_version += u64::from(to.0[MASS].to_bits() != row.0[MASS].to_bits());
-            self.index_version += u64::from(to.index() != row.index());
-            to.copy(row);
+            self.replace(entry.slot(), &log[entry.row()]);
         }
+    }
+
+    /// Replaces the particle in a slot, where there are rows.
+    #[inline(always)]
+    pub fn replace(&mut self, slot: usize, row: &Row) {
+        let Some(rows) = &mut self.rows else { return };
+        let to = &mut rows[slot % PAGE];
+        self.mass_version += u64::from(to.0[MASS].to_bits() != row.0[MASS].to_bits());
+        self.index_version += u64::from(to.index() != row.index());
+        to.copy(row);
     }
 
     fn put_in_columns(&mut self, log: &[Row], some: &[OrderedRow], at_rest: bool) {
@@ -353,6 +353,8 @@ impl Particles {
 pub struct Body {
     state: AtomicU8,
     particles: UnsafeCell<Particles>,
+    /// Where the rows are; null where there are columns. Nobody follows the pointer: it is for fetching into the cache.
+    rows_at: AtomicPtr<Row>,
 }
 
 // SAFETY: in the state READY nothing changes but by `&mut`; in all others the thread that has set BUSY alone uses it.
@@ -370,9 +372,12 @@ impl Body {
             let rows = rows.into_boxed_slice().try_into();
             particles.rows = Some(rows.map_err(|_| Error::OutOfMemory { purpose: PURPOSE })?);
         }
+        let rows = particles.rows.as_deref_mut();
+        let rows_at = rows.map_or(ptr::null_mut(), |rows| rows.as_mut_ptr());
         Ok(Self {
             state: AtomicU8::new(if as_columns { READY } else { ROWS }),
             particles: UnsafeCell::new(particles),
+            rows_at: AtomicPtr::new(rows_at),
         })
     }
 
@@ -402,10 +407,20 @@ impl Body {
         particles
     }
 
+    /// The particles, for who has exclusive access.
+    #[inline(always)]
+    pub fn particles(&mut self) -> &Particles {
+        debug_assert!(!self.waits());
+        self.particles.get_mut()
+    }
+
     /// Fetches the row of a slot into the cache, where there are rows.
     #[inline(always)]
-    pub fn fetch_row(&mut self, slot: usize) {
-        self.particles.get_mut().fetch_row(slot);
+    pub fn fetch_row(&self, slot: usize) {
+        let rows = self.rows_at.load(Ordering::Relaxed);
+        if !rows.is_null() {
+            prefetch::row(rows.wrapping_add(slot));
+        }
     }
 
     /// Whether writes wait to be brought in.
@@ -448,6 +463,7 @@ impl Body {
             let columns = Columns::new()?;
             // SAFETY: without columns the state was not READY: this thread has set BUSY.
             unsafe { &mut *self.particles.get() }.convert(columns);
+            self.rows_at.store(ptr::null_mut(), Ordering::Relaxed);
         }
         Ok(())
     }

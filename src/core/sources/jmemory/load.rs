@@ -187,8 +187,8 @@ fn flag(word: usize) -> u8 {
 }
 
 impl JMemory {
-    /// Stores these particles at the addresses `0..count`, and empties the rest of their pages. All earlier particles must
-    /// have been stored by this function, too.
+    /// Stores these particles at the addresses `0..count`, and empties all others. All earlier particles must have been
+    /// stored by this function, too.
     ///
     /// # Errors
     ///
@@ -204,6 +204,17 @@ impl JMemory {
             self.list(position);
             // SAFETY: passed on.
             unsafe { self.pages[position].load(first, slots.end, given) };
+        }
+        let end = count.div_ceil(PAGE);
+        let pages = &self.pages;
+        let is_before = |&p: &u32| (pages[p as usize].number() as usize) < end;
+        for rank in self.by_number.partition_point(is_before)..self.by_number.len() {
+            let position = self.by_number[rank] as usize;
+            if !self.pages[position].hold_just(0) {
+                self.list(position);
+                // SAFETY: no number is read.
+                unsafe { self.pages[position].load(0, 0, given) };
+            }
         }
         Ok(())
     }
@@ -401,9 +412,10 @@ impl Header {
     /// Records that these slots now hold new particles.
     fn fill(&mut self, slots: Range<usize>) {
         self.version += slots.len() as u64;
-        for (w, written) in bits_of(slots).into_iter().enumerate() {
-            self.present[w] |= written;
-            self.changed[w] |= written;
+        let written = bits_of(slots);
+        self.changed.add(&written);
+        for (present, written) in self.present.iter_mut().zip(written) {
+            *present |= written;
         }
     }
 
@@ -411,12 +423,11 @@ impl Header {
     /// empty.
     fn load(&mut self, count: usize, flags: u8) {
         let present = bits_of(0..count);
-        for (w, now) in present.into_iter().enumerate() {
-            self.changed[w] |= self.present[w] | now;
-        }
+        self.changed.add(&self.present);
+        self.changed.add(&present);
         self.present = present;
         self.flags = flags;
-        self.version += count as u64;
+        self.version += count.max(1) as u64;
     }
 }
 

@@ -11,6 +11,7 @@ use super::PURPOSE;
 use super::body::{Body, Columns, Particles};
 use super::log::{AT_REST, HAS_MOTION, HAS_SNAP, HAS_TIME, Log, RowPlace};
 use super::row::{A1BY6, A2BY18, ABY2, ClientParticle, MASS, TIME, V, X};
+use super::slots::Slots;
 
 /// Particles in one page.
 pub const PAGE: usize = 512;
@@ -55,7 +56,7 @@ pub struct Header {
     number: u32,
     pub(super) version: u64,
     pub(super) present: [u64; PAGE / 64],
-    pub(super) changed: [u64; PAGE / 64],
+    pub(super) changed: Slots,
     /// Those of all writes.
     pub(super) flags: u8,
     /// Whether the memory counts it among the changed pages.
@@ -93,7 +94,7 @@ impl Page {
                 number,
                 version: 0,
                 present: [0; PAGE / 64],
-                changed: [0; PAGE / 64],
+                changed: Slots::default(),
                 flags: 0,
                 is_listed: false,
                 waiting: 0..0,
@@ -154,12 +155,12 @@ impl Page {
     }
 
     pub(super) fn forget_changes(&mut self) {
-        self.header.changed = [0; PAGE / 64];
+        self.header.changed = Slots::default();
         self.header.is_listed = false;
     }
 
     pub(super) fn change_everything(&mut self) {
-        self.header.changed = self.header.present;
+        self.header.changed = Slots::from(&self.header.present);
     }
 
     #[inline(always)]
@@ -283,7 +284,7 @@ impl Header {
     pub(super) fn note(&mut self, slot: usize, flags: u8) {
         self.version += 1;
         self.present[slot / 64] |= 1 << (slot % 64);
-        self.changed[slot / 64] |= 1 << (slot % 64);
+        self.changed.insert(slot);
         self.flags |= flags;
     }
 
@@ -336,8 +337,9 @@ impl Header {
         words
     }
 
-    /// [`Header::present`] for slots written since [`super::JMemory::forget_changes`].
-    pub fn changed(&self) -> &[u64; PAGE / 64] {
+    /// The slots that were written or emptied since [`super::JMemory::forget_changes`].
+    #[inline(always)]
+    pub fn changed(&self) -> &Slots {
         &self.changed
     }
 

@@ -12,8 +12,11 @@ const AHEAD: usize = 12;
 /// Pages with more writes than this are read in order by then, which the processor notices itself.
 const FEW: usize = 64;
 
+/// So many rows that were fetched one after the other are still in a near cache.
+pub const CACHED: usize = 1024;
+
 /// Fetches the rows of pages that the log's rows behind a range of its order will replace.
-pub fn rows(log: &Log, pages: &mut [Page], range: Range<usize>) {
+pub fn rows(log: &Log, pages: &[Page], range: Range<usize>) {
     if range.len() > FEW {
         return;
     }
@@ -22,8 +25,17 @@ pub fn rows(log: &Log, pages: &mut [Page], range: Range<usize>) {
             return;
         };
         let place = log.places()[ahead.row()];
-        let page = &mut pages[place.position as usize];
+        let page = &pages[place.position as usize];
         page.body.fetch_row(ahead.slot() % PAGE);
+    }
+}
+
+/// Fetches the row that one of the next rows of the log will replace, where rows replace others in the order of the log.
+#[inline(always)]
+pub fn row_behind(log: &Log, pages: &[Page], n: usize) {
+    if let Some(ahead) = log.places().get(n + AHEAD) {
+        let page = &pages[ahead.position as usize];
+        page.body.fetch_row(usize::from(ahead.slot) % PAGE);
     }
 }
 

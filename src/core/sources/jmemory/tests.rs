@@ -348,10 +348,13 @@ fn the_pages_that_have_changed_are_known() {
     append(&mut memory, 702, &particle(1));
     memory.take_in();
     assert_eq!(memory.changed(), [1]);
-    assert_eq!(memory.header(1).changed()[2], 1 << 60 | 1 << 62);
+    assert_eq!(memory.header(1).changed().words()[2], 1 << 60 | 1 << 62);
     memory.forget_changes();
     memory.change_everything();
-    assert_eq!(memory.header(1).changed(), memory.header(1).present());
+    assert_eq!(
+        memory.header(1).changed().words(),
+        memory.header(1).present()
+    );
     assert_eq!(memory.changed(), [0, 1, 2]);
 }
 
@@ -422,4 +425,45 @@ fn ranges_of_particles_at_rest_are_filled() {
     memory.fill_with(PAGE + 70, &[star(0, 1.0)]).unwrap();
     let present: Vec<[u64; PAGE / 64]> = memory.pages(n).map(|page| *page.present()).collect();
     assert_eq!(present, [[0, 1 << 6, 0, 0, 0, 0, 0, 0]]);
+}
+
+/// A load with fewer particles leaves none of an earlier load, in its last page or behind it.
+#[test]
+fn a_load_empties_all_other_addresses() {
+    let stars = vec![
+        AtRest {
+            mass: 1.0,
+            x: [1.0, 2.0, 3.0],
+            eps2: 0.0,
+        };
+        1200
+    ];
+    let mut memory = JMemory::default();
+    memory.make_columns().unwrap();
+    for (count, pages) in [
+        (1200, vec![0, 1, 2]),
+        (700, vec![0, 1, 2]),
+        (600, vec![0, 1]),
+    ] {
+        memory.forget_changes();
+        let versions = memory
+            .positions(usize::MAX)
+            .map(|p| memory.header(p).version());
+        let before: Vec<u64> = versions.collect();
+        // SAFETY: there are as many stars.
+        unsafe { memory.load(count, &given(0, &stars)) }.unwrap();
+        assert_eq!(memory.present() as usize, count);
+        assert_eq!(memory.changed(), pages);
+        assert!(memory.read(count as i32).is_none());
+        for &page in &pages {
+            let version = memory.header(page as usize).version();
+            assert!(
+                before
+                    .get(page as usize)
+                    .is_none_or(|&before| before != version)
+            );
+        }
+    }
+    assert_eq!(memory.header(2).changed().count(), 0);
+    assert_eq!(memory.page(2).mass(), &[0.0; PAGE]);
 }

@@ -38,6 +38,10 @@ impl JMemory {
         at_rest: bool,
     ) {
         let slot = address as usize % PAGE;
+        if !*self.has_some_columns.get_mut() {
+            // By the time the row is brought in it is in the cache.
+            self.pages[position].body.fetch_row(slot);
+        }
         // SAFETY: passed on.
         unsafe { self.incoming.push(position, slot, numbers, at_rest) };
     }
@@ -108,6 +112,9 @@ impl JMemory {
             return;
         }
         self.settle();
+        if !*self.has_some_columns.get_mut() {
+            return self.bring_in_rows();
+        }
         std::mem::swap(&mut self.log, &mut self.incoming);
         self.written += self.log.len() as u64;
         for &place in self.log.places() {
@@ -136,6 +143,33 @@ impl JMemory {
         });
     }
 
+    /// Makes the writes so far part of the state where all pages are rows: brings them in at once, in the order of the calls. A
+    /// row lies in one place of the memory, so an order by pages would gain nothing.
+    fn bring_in_rows(&mut self) {
+        let Self {
+            incoming,
+            pages,
+            changed,
+            ..
+        } = self;
+        let are_cached = incoming.len() <= prefetch::CACHED;
+        for (n, (row, &place)) in incoming.rows().iter().zip(incoming.places()).enumerate() {
+            if !are_cached {
+                prefetch::row_behind(incoming, pages, n);
+            }
+            let page = &mut pages[place.position as usize];
+            page.header
+                .note(usize::from(place.slot) % PAGE, place.flags);
+            if !std::mem::replace(&mut page.header.is_listed, true) {
+                // There is room: see `make_page`.
+                changed.push(place.position);
+            }
+            page.body.change(false).replace(place.slot.into(), row);
+        }
+        self.written += self.incoming.len() as u64;
+        self.incoming.clear();
+    }
+
     /// Brings the writes that were taken in into all pages that wait for them.
     #[cold]
     #[inline(never)]
@@ -151,8 +185,9 @@ impl JMemory {
             prefetch::rows(log, pages, waiting);
             pages[position as usize].bring_all_in(log);
         }
+        let was_used = log.len() > 0;
         log.clear();
-        if self.incoming.len() == 0 {
+        if was_used && self.incoming.len() == 0 {
             // The room that was used last is still in the cache, and is there at all where memory is lacking.
             std::mem::swap(&mut self.log, &mut self.incoming);
         }

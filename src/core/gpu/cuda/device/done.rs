@@ -59,7 +59,12 @@ impl Done {
         self.blocks = 0;
     }
 
-    /// Whether all thread blocks have told that their results are there.
+    /// Whether thread blocks will tell that their results are there, or have told.
+    pub fn tells(&self) -> bool {
+        self.blocks > 0
+    }
+
+    /// Whether all of them have told.
     pub fn is_told(&self) -> bool {
         let told = |&n: &usize| self.word(n).load(Ordering::Acquire) == self.number;
         let seen = self.seen.get();

@@ -288,7 +288,8 @@ impl DeviceQueue {
             planned: std::mem::take(&mut self.planned),
             timeout: self.timeout,
         };
-        (self.stream).wait_or(current, limits, || self.done.is_told())
+        let done = self.done.tells().then_some(|| self.done.is_told());
+        (self.stream).wait_or(current, limits, done)
     }
 
     /// The results of the next chunk; `None` if it has no pairs.

@@ -1,6 +1,5 @@
 //! Brings a device's j-particles to the time of a block: sends those that changed, and predicts.
 
-use super::scaling::{CACHED, fetch_changed, slots};
 use super::store::{Prediction, Todo, Ways};
 use super::upload::bytes_of;
 use super::{Current, DeviceJob, DeviceQueue, Result};
@@ -8,7 +7,7 @@ use crate::force::scaling::Scaling;
 use crate::gpu::layout::{AdvanceArgs, PageWork};
 use crate::gpu::plan::Module;
 use crate::process::settings::HostOrDevice;
-use crate::sources::jmemory::{PAGE, Row};
+use crate::sources::jmemory::{CACHED, PAGE, Row, Slots};
 
 /// Bytes of changes that are sent in one copy.
 const BATCH: usize = 16 << 20;
@@ -91,41 +90,47 @@ impl DeviceQueue {
     fn gather(&mut self, job: &DeviceJob<'_>, batch: &[Todo], stamp: [u64; 3]) -> AdvanceArgs {
         let Self { store, upload, .. } = self;
         let mut begin = 0;
-        let work: Vec<PageWork> = batch
-            .iter()
-            .map(|todo| {
-                let work = store.note(job.memory, todo, begin, stamp, self.precision);
-                begin += todo.words();
-                work
-            })
-            .collect();
-        let work = upload.put(&work);
         let mut records = None;
-        let mut sent = batch.iter().filter(|todo| todo.records > 0).peekable();
-        while let Some(todo) = sent.next() {
-            if let Some(next) = sent.peek().filter(|next| !next.fresh)
+        let mut work = upload.reserve::<PageWork>(batch.len());
+        for (n, todo) in batch.iter().enumerate() {
+            if let Some(next) = batch.get(n + 1)
                 && batch.len() > CACHED
+                && next.records > 0
+                && !next.fresh
             {
-                fetch_changed(job.memory, next.position);
+                job.memory.fetch_changed(next.position);
             }
             let page = job.memory.header(todo.position);
-            let bits = if todo.fresh {
-                page.present()
-            } else {
-                page.changed()
-            };
+            if todo.records == 0 && store.has(page, todo) {
+                upload.write(&mut work, store.note_prediction(page, todo, stamp));
+                continue;
+            }
             let particles = job.memory.particles(todo.position);
+            let noted = store.note((page, &particles), todo, begin, stamp, self.precision);
+            upload.write(&mut work, noted);
+            if todo.records == 0 {
+                continue;
+            }
+            begin += todo.words();
+            let present;
+            let bits = match todo.fresh {
+                true => {
+                    present = Slots::from(page.present());
+                    &present
+                }
+                false => page.changed(),
+            };
             let at = match particles.rows() {
                 _ if todo.is_short => {
-                    let rows = slots(bits).map(|slot| particles.short_row(slot));
+                    let rows = bits.iter().map(|slot| particles.short_row(slot));
                     upload.put_each(todo.records, rows)
                 }
                 Some(rows) => upload.put_with(todo.records, |to: &mut [Row]| {
-                    let rows = slots(bits).map(|slot| &rows[slot]);
+                    let rows = bits.iter().map(|slot| &rows[slot]);
                     to.iter_mut().zip(rows).for_each(|(to, row)| to.copy(row));
                 }),
                 None => {
-                    let rows = slots(bits).map(|slot| particles.row(slot, true));
+                    let rows = bits.iter().map(|slot| particles.row(slot, true));
                     upload.put_each(todo.records, rows)
                 }
             };
@@ -145,7 +150,7 @@ impl DeviceQueue {
         }
         AdvanceArgs {
             j: store.sources(job.units),
-            work,
+            work: work.address(),
             records: records.unwrap_or_default(),
             predictions: predictions.unwrap_or_default(),
             ti: job.ti,

@@ -18,11 +18,14 @@ const NEAR: Range<i32> = -26..26;
 const CLASSES: usize = 2049;
 
 /// The class of a particle by the greatest component of a vector: 0 for zero, else one for each power of two.
+#[inline]
 fn class(vector: &[f64; 3]) -> u16 {
-    let norm = greatest_component(vector);
-    match norm > 0.0 {
-        true => (norm.to_bits() >> 52) as u16 + 1,
-        false => 0,
+    // Magnitudes are in the order of their bits.
+    let of = |magnitude: u64| (magnitude >> 52) as u16 + u16::from(magnitude != 0);
+    let greatest = vector.map(|c| c.abs().to_bits()).into_iter().max();
+    match greatest {
+        Some(greatest) if greatest < f64::INFINITY.to_bits() => of(greatest),
+        _ => of(greatest_component(vector).to_bits()),
     }
 }
 
@@ -30,9 +33,6 @@ fn class(vector: &[f64; 3]) -> u16 {
 fn exponent(class: usize) -> i32 {
     class as i32 - 1024
 }
-
-/// Changed particles on up to so many pages are still in the cache, as they were just brought into the pages.
-pub const CACHED: usize = 256;
 
 /// How many particles there are of each class.
 struct Counts {
@@ -70,9 +70,12 @@ impl Counts {
     /// The exponent of the unit. It is 0 if the greatest number that is not zero lies in the plain range, or if all are
     /// zero. Else it brings the median of the numbers that are not zero close to 1.
     fn unit(&self) -> i32 {
+        if self.above == 0 && self.within > 0 {
+            return 0;
+        }
         let sizes = &self.of[1..];
         let all: u32 = sizes.iter().sum();
-        if all == 0 || self.above == 0 && self.within > 0 {
+        if all == 0 {
             return 0;
         }
         let mut below = 0;
@@ -109,7 +112,10 @@ pub struct DeviceScaling {
 
 /// What was counted of a page.
 struct Counted {
-    classes: [[u16; PAGE]; 2],
+    /// The page's version then.
+    version: u64,
+    /// Of length and velocity.
+    classes: [[u16; 2]; PAGE],
     slots: [u64; PAGE / 64],
 }
 
@@ -126,46 +132,45 @@ impl Default for DeviceScaling {
 
 impl DeviceScaling {
     /// Takes the changed particles into account.
-    pub fn update(&mut self, memory: &JMemory) {
+    pub fn update(&mut self, memory: &mut JMemory) {
         let Self {
             counts, counted, ..
         } = self;
         counted.resize_with(memory.page_count(), || Counted {
-            classes: [[0; PAGE]; 2],
+            version: 0,
+            classes: [[0; 2]; PAGE],
             slots: [0; PAGE / 64],
         });
         let mut changed = false;
-        let pages = memory.changed();
-        for (n, &position) in pages.iter().enumerate() {
-            if let Some(&next) = pages.get(n + 1)
-                && pages.len() > CACHED
-            {
-                fetch_changed(memory, next as usize);
-            }
-            let position = position as usize;
+        memory.look_at_changed(|position, page, particles| {
             let page_counted = &mut counted[position];
-            let changed_slots = memory.header(position).changed();
-            let particles = memory.particles(position);
-            for slot in slots(changed_slots) {
-                let bit = 1 << (slot % 64);
-                let before = page_counted.slots[slot / 64] & bit != 0;
-                page_counted.slots[slot / 64] |= bit;
-                let vectors = particles.position_and_velocity(slot);
-                for (k, vector) in vectors.iter().enumerate() {
-                    let old = &mut page_counted.classes[k][slot];
-                    let new = class(vector);
-                    if before && *old == new {
-                        continue;
-                    }
-                    changed = true;
-                    if before {
-                        counts[k].add(*old, -1);
-                    }
-                    counts[k].add(new, 1);
-                    *old = new;
-                }
+            // While the CPU computes, because no units suit, changes are not forgotten.
+            if std::mem::replace(&mut page_counted.version, page.version()) == page.version() {
+                return;
             }
-        }
+            for slot in page.changed().iter() {
+                let (word, bit) = (slot / 64, 1 << (slot % 64));
+                let before = page_counted.slots[word] & bit != 0;
+                let old = page_counted.classes[slot];
+                if !page.holds(slot) {
+                    page_counted.slots[word] &= !bit;
+                    (0..2).for_each(|k| counts[k].add(old[k], -i32::from(before)));
+                    changed |= before;
+                    continue;
+                }
+                page_counted.slots[word] |= bit;
+                let new = particles.position_and_velocity(slot).map(|v| class(&v));
+                if before && old == new {
+                    continue;
+                }
+                changed = true;
+                for (counts, (old, new)) in counts.iter_mut().zip(old.into_iter().zip(new)) {
+                    counts.add(old, -i32::from(before));
+                    counts.add(new, 1);
+                }
+                page_counted.classes[slot] = new;
+            }
+        });
         if changed {
             let units = self.counts.each_ref().map(Counts::unit);
             self.representable = units[0] == 0 || self.counts[0].are_close(units[0]);
@@ -173,28 +178,6 @@ impl DeviceScaling {
             self.units = Scaling { length, velocity };
         }
     }
-}
-
-/// Fetches the changed particles of a page into the cache.
-pub fn fetch_changed(memory: &JMemory, position: usize) {
-    let particles = memory.particles(position);
-    if particles.rows().is_some() {
-        slots(memory.header(position).changed()).for_each(|slot| particles.fetch_row(slot));
-    }
-}
-
-/// The numbers of the bits that are set, ascending.
-pub fn slots(bits: &[u64; PAGE / 64]) -> impl Iterator<Item = usize> {
-    bits.iter().enumerate().flat_map(|(word, &bits)| {
-        let mut rest = bits;
-        std::iter::from_fn(move || {
-            let bit = rest.trailing_zeros() as usize;
-            (rest != 0).then(|| {
-                rest &= rest - 1;
-                word * 64 + bit
-            })
-        })
-    })
 }
 
 #[cfg(test)]
@@ -228,7 +211,7 @@ mod tests {
                     copy.write(address, &page.particle(slot)).unwrap();
                 }
             }
-            anew.update(&copy);
+            anew.update(&mut copy);
             assert_eq!(scale.units, anew.units);
             memory.forget_changes();
             scale.units
@@ -245,13 +228,5 @@ mod tests {
         assert_eq!(step(&mut memory, &usual), Scaling::PLAIN);
         assert_ne!(step(&mut memory, &[(5, 1e20, 1.0)]), units);
         assert_eq!(step(&mut memory, &[(5, 0.0, 1.0)]), Scaling::PLAIN);
-    }
-
-    #[test]
-    fn set_bits_in_order() {
-        let mut bits = [0; PAGE / 64];
-        bits[0] = 0b1001;
-        bits[7] = 1 << 63;
-        assert_eq!(slots(&bits).collect::<Vec<_>>(), [0, 3, 511]);
     }
 }

@@ -1,7 +1,6 @@
 //! Small blocks in one launch: i-particles and changed j-particles are arguments of the kernel that computes the forces,
 //! and this kernel predicts.
 
-use super::scaling::slots;
 use super::store::Prediction;
 use super::{DeviceJob, DeviceQueue, i_record};
 use crate::gpu::layout::{FEW, ForceArgs};
@@ -38,13 +37,13 @@ impl DeviceQueue {
         for todo in todo {
             let page = job.memory.header(todo.position);
             let before = store.info(todo);
-            let work = store.note(job.memory, todo, 0, stamp, self.precision);
+            let particles = job.memory.particles(todo.position);
+            let work = store.note((page, &particles), todo, 0, stamp, self.precision);
             // The kernel looks at pages with addresses below `nj`, and does not change what is known of them.
             if before != Some(work.info) || page.first_address() >= job.nj {
                 return false;
             }
-            let particles = job.memory.particles(todo.position);
-            for slot in slots(page.changed()) {
+            for slot in page.changed().iter() {
                 step.place[count] = todo.place;
                 step.record[count] = match particles.rows() {
                     Some(rows) => rows[slot].0,

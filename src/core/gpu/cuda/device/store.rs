@@ -4,7 +4,6 @@
 use crate::force::scaling::{self, Scaling};
 use crate::gpu::cuda::device::DeviceJob;
 use crate::gpu::cuda::device::plans::RunKey;
-use crate::gpu::cuda::device::scaling::slots;
 use crate::gpu::cuda::device::standing::Standing;
 use crate::gpu::cuda::driver::memory::DeviceBuffer;
 use crate::gpu::cuda::driver::{Current, Result, Stream};
@@ -13,7 +12,7 @@ use crate::gpu::layout::{
     WORK_FRESH, WORK_SHORT,
 };
 use crate::process::settings::Precision;
-use crate::sources::jmemory::{Header, JMemory, PAGE};
+use crate::sources::jmemory::{Header, JMemory, PAGE, Particles, Slots};
 
 /// The time and the units to which a page was predicted, as bits.
 type Stamp = [u64; 3];
@@ -50,6 +49,19 @@ impl Todo {
     /// 64-bit words of a record.
     pub fn width(&self) -> usize {
         if self.is_short { SHORT_RECORD } else { RECORD }
+    }
+
+    /// What the kernel `advance` has to do for it. Its records begin at word `begin`.
+    fn work(&self, info: PageInfo, begin: usize) -> PageWork {
+        let fresh = if self.fresh { WORK_FRESH } else { 0 };
+        let short = if self.is_short { WORK_SHORT } else { 0 };
+        PageWork {
+            info,
+            place: self.place,
+            begin: begin as u32,
+            records: self.records as u32,
+            flags: fresh | short,
+        }
     }
 
     /// 64-bit words of all records. The next page's begin where any array may begin.
@@ -168,7 +180,7 @@ impl Store {
             position,
             place: self.place(position),
             fresh: false,
-            records: slots(memory.header(position).changed()).count(),
+            records: memory.header(position).changed().count(),
             is_short: self.takes_short(self.place(position), memory.header(position)),
         });
         todo.collect()
@@ -231,9 +243,9 @@ impl Store {
                 None => (self.take_place(position), true),
             };
             let records = match (fresh, current_version) {
-                (true, _) => slots(page.present()).count(),
+                (true, _) => Slots::from(page.present()).count(),
                 (false, true) => 0,
-                (false, false) => slots(page.changed()).count(),
+                (false, false) => page.changed().count(),
             };
             todo.push(Todo {
                 position,
@@ -249,35 +261,34 @@ impl Store {
         Ok(todo)
     }
 
+    /// Whether it was noted that the device has all particles of a page.
+    pub fn has(&self, page: &Header, todo: &Todo) -> bool {
+        let resident = self.residents[todo.place as usize].as_ref();
+        !todo.fresh && resident.is_some_and(|resident| resident.version == page.version())
+    }
+
+    /// Notes that a page will be predicted, and returns what the kernel `advance` has to do for that. The device
+    /// [`has`](Self::has) the page.
+    pub fn note_prediction(&mut self, page: &Header, todo: &Todo, stamp: Stamp) -> PageWork {
+        let resident = self.residents[todo.place as usize].as_mut();
+        let info = resident.map(|resident| {
+            resident.predicted = (self.epoch, own_stamp(page, stamp));
+            resident.info
+        });
+        todo.work(info.unwrap_or_default(), 0)
+    }
+
     /// Notes that a page will be up to date, and returns what the kernel `advance` has to do for that. The page's
     /// records begin at word `begin`.
     pub fn note(
         &mut self,
-        memory: &JMemory,
+        (page, particles): (&Header, &Particles),
         todo: &Todo,
         begin: usize,
         stamp: Stamp,
         precision: Precision,
     ) -> PageWork {
-        let page = memory.header(todo.position);
         let slot = &mut self.residents[todo.place as usize];
-        let fresh = if todo.fresh { WORK_FRESH } else { 0 };
-        let short = if todo.is_short { WORK_SHORT } else { 0 };
-        let work = |info: PageInfo| PageWork {
-            info,
-            place: todo.place,
-            begin: begin as u32,
-            records: todo.records as u32,
-            flags: fresh | short,
-        };
-        if let Some(r) = slot
-            && r.version == page.version()
-            && !todo.fresh
-        {
-            r.predicted = (self.epoch, own_stamp(page, stamp));
-            return work(r.info);
-        }
-        let particles = memory.particles(todo.position);
         let before = slot
             .as_ref()
             .filter(|r| r.mass_version == particles.mass_version && !todo.fresh);
@@ -325,7 +336,7 @@ impl Store {
             predicted: (self.epoch, own_stamp(page, stamp)),
             is_short: todo.is_short,
         });
-        work(info)
+        todo.work(info, begin)
     }
 
     /// Changes when pages get other places.
@@ -434,7 +445,7 @@ impl Store {
 /// Whether no more than `most` particles have changed.
 fn has_changes_up_to(memory: &JMemory, most: usize) -> bool {
     let pages = memory.changed();
-    let changed = |&p: &u32| slots(memory.header(p as usize).changed()).count();
+    let changed = |&p: &u32| memory.header(p as usize).changed().count();
     pages.len() <= most && pages.iter().map(changed).sum::<usize>() <= most
 }
 

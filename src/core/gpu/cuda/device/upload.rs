@@ -1,6 +1,8 @@
 //! The data of a block, collected in pinned memory. They are sent to the device in one copy, or the block's first
 //! kernel reads them from there.
 
+use std::marker::PhantomData;
+
 use crate::gpu::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
 use crate::gpu::cuda::driver::{Current, Result, Stream};
 use crate::gpu::layout::{Pod, Pointer};
@@ -31,6 +33,23 @@ pub struct Upload {
     base: Pointer,
     /// Where `advance` reads from the host: the offset from which on it copies the data to the device for later kernels.
     fetched: Option<usize>,
+}
+
+/// An array of an upload that is still to be written, item by item.
+pub struct Reserved<T> {
+    /// Where kernels find it.
+    address: Pointer,
+    /// Where its next item goes, and its end, in bytes from the start of the upload.
+    next: usize,
+    end: usize,
+    items: PhantomData<T>,
+}
+
+impl<T> Reserved<T> {
+    /// Where kernels find the array.
+    pub fn address(&self) -> Pointer {
+        self.address
+    }
 }
 
 /// What the kernel `advance` copies for later kernels: the address on the host, the address on the device, and the
@@ -128,6 +147,34 @@ impl Upload {
             std::slice::from_raw_parts_mut(to, count)
         });
         self.base + at as u64
+    }
+
+    /// Makes room for an array, to be written by [`Upload::write`].
+    ///
+    /// # Panics
+    ///
+    /// More is added than `begin` made room for.
+    pub fn reserve<T: Pod>(&mut self, count: usize) -> Reserved<T> {
+        let next = self.take::<T>(count);
+        Reserved {
+            address: self.base + next as u64,
+            next,
+            end: self.used,
+            items: PhantomData,
+        }
+    }
+
+    /// Writes the next item of a reserved array.
+    ///
+    /// # Panics
+    ///
+    /// The array is full.
+    pub fn write<T: Pod>(&mut self, array: &mut Reserved<T>, item: T) {
+        let end = array.next + size_of::<T>();
+        assert!(end <= array.end && end <= self.used, "the array has room");
+        // SAFETY: `take` reserved this room, aligned for `T`.
+        unsafe { (self.pinned.start().add(array.next).cast::<T>()).write(item) };
+        array.next = end;
     }
 
     fn take<T: Pod>(&mut self, count: usize) -> usize {

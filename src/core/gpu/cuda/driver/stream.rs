@@ -160,11 +160,12 @@ impl Stream {
     ///
     /// Part of the work failed, or it is not done within the timeout.
     pub fn wait(&self, current: &Current<'_>, limits: WaitLimits) -> Result<()> {
-        self.wait_or(current, limits, || false)
+        self.wait_or(current, limits, None::<fn() -> bool>)
     }
 
-    /// Waits until everything queued is done, or until `is_done` says that it is. A look at memory takes less time than a
-    /// question to the driver, so the driver is asked only now and then: it tells of failures.
+    /// Waits until everything queued is done, or until `is_done` says that it is, if there is such a function. A look at memory
+    /// takes less time than a question to the driver, so with `is_done` the driver is asked only now and then: it tells of
+    /// failures.
     ///
     /// # Errors
     ///
@@ -173,15 +174,15 @@ impl Stream {
         &self,
         current: &Current<'_>,
         limits: WaitLimits,
-        is_done: impl Fn() -> bool,
+        is_done: Option<impl Fn() -> bool>,
     ) -> Result<()> {
         let looks = Cell::new(0);
         let query = |waited| {
-            if is_done() {
+            if is_done.as_ref().is_some_and(|is_done| is_done()) {
                 return 0;
             }
             let look = looks.replace((looks.get() + 1) % LOOKS);
-            match look == 0 || waited >= SPIN {
+            match look == 0 || waited >= SPIN || is_done.is_none() {
                 // SAFETY: the stream lives.
                 true => unsafe { (driver().cuStreamQuery)(self.0) },
                 false => NOT_READY,
