@@ -52,7 +52,7 @@ pub struct Cluster {
     registers: Registers,
     stats: Option<Box<Stats>>,
     check: Option<Box<Audit>>,
-    /// All addresses below hold particles, or it was told that some do not.
+    /// All addresses below hold particles, or it was told that some do not, or a write was refused.
     complete: usize,
     /// Where long work on this cluster is marked, for forks.
     work: Option<&'static LongWork>,

@@ -57,7 +57,10 @@ impl Cluster {
         at_rest: bool,
     ) -> Result<()> {
         // If there is no memory for its page, the write is refused now and not at the next block.
-        let position = self.memory.reserve(address)?;
+        let position = match self.memory.reserve(address) {
+            Ok(position) => position,
+            Err(error) => return Err(self.refused(error)),
+        };
         let at_once = self.phase == Phase::Free
             // SAFETY: passed on.
             && unsafe { self.memory.write_at_once(position, address, numbers, at_rest) };
@@ -85,10 +88,18 @@ impl Cluster {
         }
         match self.memory.empty_log() {
             true => Ok(()),
-            false => Err(Error::OutOfMemory {
+            false => Err(self.refused(Error::OutOfMemory {
                 purpose: jmemory::PURPOSE,
-            }),
+            })),
         }
+    }
+
+    /// The answer to a write that is refused. Who has got it needs not be told that the particle is missing.
+    #[cold]
+    #[inline(never)]
+    fn refused(&mut self, error: Error) -> Error {
+        self.complete = usize::MAX;
+        error
     }
 
     /// Notes the step to come of the particle that was just stored at `address`, for [`crate::observe::noise`].
