@@ -197,8 +197,8 @@ mod tests {
             let found = best.expect("twenty of them");
             assert_eq!(found.instruction_set, set.to_string());
             let (_, lanes) = loop_of(set);
-            // Any core of this century, at any load, makes an operation in ten nanoseconds.
-            assert!(found.fma_per_second > 1e8 * lanes as f64, "{found:?}");
+            // Any core of this century makes an operation in ten nanoseconds; other programs may leave it a tenth of the time.
+            assert!(found.fma_per_second > 1e7 * lanes as f64, "{found:?}");
             // None makes more than 8 vectors in a cycle of 6 GHz: the loop was not optimised away.
             assert!(found.fma_per_second < 48e9 * lanes as f64, "{found:?}");
         }
