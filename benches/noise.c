@@ -9,11 +9,12 @@
  * acceleration. At the end, processor time for each library in turn: nanoseconds a pair and the first library's time beside it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "plummer.h"
 
 enum { MIXED = 1, DOUBLE = 2, MOST = 16384, NI = 48, STEPS = 4, TARGETS = 960, LIBRARIES = 4, ROUNDS = 41, COMPANIONS = 64 };
 enum { CORE, HALO, BINARY, GROUPS };
@@ -35,36 +36,11 @@ static struct library libraries[LIBRARIES];
 static double x[MOST][3], v[MOST][3];
 static int group_of[MOST], targets[TARGETS];
 
-static double uniform(void)
-{
-    static unsigned long long state = 1;
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static void on_sphere(double radius, double to[3])
-{
-    double z = 2 * uniform() - 1, phi = 2 * M_PI * uniform(), flat = sqrt(1 - z * z);
-    to[0] = radius * flat * cos(phi);
-    to[1] = radius * flat * sin(phi);
-    to[2] = radius * z;
-}
-
 /* A Plummer model; the last stars of a number become companions of stars anywhere in memory. */
 static void model(int n, int with_binaries)
 {
-    const double unit = 3 * M_PI / 16;
     for (int k = 0; k < n; k++) {
-        double r, q, g;
-        do
-            r = unit / sqrt(pow(uniform(), -2.0 / 3) - 1);
-        while (r > 22);
-        do {
-            q = uniform();
-            g = 0.1 * uniform();
-        } while (g > q * q * pow(1 - q * q, 3.5));
-        on_sphere(r, x[k]);
-        on_sphere(q * sqrt(2 / sqrt(r * r + unit * unit)), v[k]);
+        double r = plummer_star(x[k], v[k]);
         group_of[k] = r < 0.3 ? CORE : r > 3 ? HALO : -1;
     }
     for (int k = 0; with_binaries && k < COMPANIONS; k++) {

@@ -16,12 +16,13 @@
  * in extended precision. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "plummer.h"
 
 enum { MOST = 65536, NI = 480, ENTRIES = 48, ROUNDS = 1001, SIZES = 2 };
 static const int BLOCKS[SIZES] = { 48, NI };
@@ -52,35 +53,10 @@ static void fail(const char *why)
     exit(1);
 }
 
-static double uniform(void)
-{
-    static unsigned long long state = 1;
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static void on_sphere(double radius, double to[3])
-{
-    double z = 2 * uniform() - 1, phi = 2 * M_PI * uniform(), flat = sqrt(1 - z * z);
-    to[0] = radius * flat * cos(phi);
-    to[1] = radius * flat * sin(phi);
-    to[2] = radius * z;
-}
-
 static void make_model(void)
 {
-    const double unit = 3 * M_PI / 16;
     for (int k = 0; k < nj; k++) {
-        double r, q, g;
-        do
-            r = unit / sqrt(pow(uniform(), -2.0 / 3) - 1);
-        while (r > 22);
-        do {
-            q = uniform();
-            g = 0.1 * uniform();
-        } while (g > q * q * pow(1 - q * q, 3.5));
-        on_sphere(r, x[k]);
-        on_sphere(q * sqrt(2 / sqrt(r * r + unit * unit)), v[k]);
+        plummer_star(x[k], v[k]);
         m[k] = 1.0 / nj;
     }
     for (int i = 0; i < NI; i++) {

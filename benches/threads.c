@@ -14,7 +14,6 @@
  * much more two cores multiply than one (1.0 to 1.3: they are two threads of one core). Other programs spoil everything: run it alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -24,6 +23,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "plummer.h"
 
 enum { MOST = 16384, WIDEST = 256, LIBRARIES = 4, COUNTS = 8, ROUNDS = 200, SAMPLES = 65536, TRIPS = 20000 };
 
@@ -92,36 +93,12 @@ static void load(const char *path)
     *(void **)&last_half = symbol(library, "g6calc_lasthalf");
 }
 
-static double uniform(void)
-{
-    static unsigned long long state = 1;
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static void on_sphere(double radius, double to[3])
-{
-    double z = 2 * uniform() - 1, phi = 2 * M_PI * uniform(), flat = sqrt(1 - z * z);
-    to[0] = radius * flat * cos(phi);
-    to[1] = radius * flat * sin(phi);
-    to[2] = radius * z;
-}
-
 /* A Plummer model in N-body units, with the model's acceleration and jerk at each star. */
 static void send_model(void)
 {
-    const double unit = 3 * M_PI / 16, nothing[3] = { 0 };
+    const double nothing[3] = { 0 };
     for (int k = 0; k < MOST; k++) {
-        double r, q, g, a[3], j[3];
-        do
-            r = unit / sqrt(pow(uniform(), -2.0 / 3) - 1);
-        while (r > 22);
-        do {
-            q = uniform();
-            g = 0.1 * uniform();
-        } while (g > q * q * pow(1 - q * q, 3.5));
-        on_sphere(r, x[k]);
-        on_sphere(q * sqrt(2 / sqrt(r * r + unit * unit)), v[k]);
+        double r = plummer_star(x[k], v[k]), a[3], j[3];
         double square = r * r + unit * unit, force = 1 / (square * sqrt(square));
         double along = x[k][0] * v[k][0] + x[k][1] * v[k][1] + x[k][2] * v[k][2];
         for (int c = 0; c < 3; c++) {
