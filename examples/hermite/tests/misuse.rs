@@ -309,3 +309,19 @@ fn a_star_beyond_the_grid_is_named() {
         assert!(said.contains(words), "{words}: {said}");
     }
 }
+
+/// With fewer pipelines than a system has places no block would ever be complete.
+#[test]
+fn too_few_pipelines_for_systems_are_refused() {
+    let run = |pipelines: &str| {
+        let arguments = "--n 16 --binary-fraction 1 --eps 0 --regularize --t-end 1/256";
+        let mut command = PROGRAM.command(&arguments.split(' ').collect::<Vec<_>>());
+        let output = command.env("KIRIN_NPIPES", pipelines).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.success(), said)
+    };
+    let (is_taken, said) = run("7");
+    assert!(!is_taken && said.contains("KIRIN_NPIPES"), "{said}");
+    let (is_taken, said) = run("8");
+    assert!(is_taken, "{said}");
+}
