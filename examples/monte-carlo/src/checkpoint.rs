@@ -5,6 +5,7 @@
 //! monte-carlo.settings THETA_MAX GAMMA RADIUS ENCOUNTERS SEED
 //! monte-carlo.tide CRITERION RADIUS MASS          where there is a tidal field
 //! monte-carlo.black-hole MASS LAW RADIUS ACCRETED MASS_NOW FEEDING TAKEN TAKEN_MASS TAKEN_ENERGY MEAN_MASS      where there is one: MASS and MEAN_MASS are those at the start
+//! monte-carlo.collisions MEAN_MASS                where stars collide: that at the start
 //! monte-carlo.evolution METALLICITY MASS TIME ENERGY LOST_MASS        where stars evolve: units in solar masses and Myr, and what is lost
 //! monte-carlo.remnants LABEL ...                                       the stars that have ended
 //! monte-carlo.past TIME STEPS N0 E0 T_RH0
@@ -45,6 +46,7 @@ const EPS: &str = "run.eps";
 const SETTINGS: &str = "monte-carlo.settings";
 const TIDE: &str = "monte-carlo.tide";
 const BLACK_HOLE: &str = "monte-carlo.black-hole";
+const COLLISIONS: &str = "monte-carlo.collisions";
 const BINARIES: &str = "monte-carlo.binaries";
 const EVOLUTION: &str = "monte-carlo.evolution";
 const REMNANTS: &str = "monte-carlo.remnants";
@@ -191,6 +193,9 @@ impl Checkpoint {
             let line: Evolving = (evolution, ledger.evolved, ledger.evolved_mass);
             (EVOLUTION, words(&line))
         }));
+        if settings.radius > 0.0 {
+            head.push((COLLISIONS, words(&past.mean_mass0)));
+        }
         let remnants = past.remnants.chunks(STATES);
         head.extend(remnants.map(|labels| (REMNANTS, words(&labels))));
         head.extend(settings.tide.map(|tide| (TIDE, words(&tide))));
@@ -285,6 +290,16 @@ impl Checkpoint {
                 taken_energy: hole.taken_energy,
                 ..past.ledger
             };
+        }
+        if settings.radius > 0.0 {
+            // In files of older versions the radii were by the mean mass of each time. No mass was lost but that of the stars that have left.
+            let ledger = &past.ledger;
+            let mass = stars.m.iter().sum::<f64>() + ledger.escaped_mass + ledger.taken_mass;
+            let mean_mass = snapshot.line(COLLISIONS)?;
+            past.mean_mass0 = mean_mass.unwrap_or(mass / past.n0.max(1) as f64);
+            if !(past.mean_mass0 > 0.0 && past.mean_mass0 <= 1e100) {
+                return refuse(COLLISIONS, snapshot.value(COLLISIONS).unwrap_or_default());
+            }
         }
         let streams = streams(snapshot)?;
         if streams.len() != stars.len().div_ceil(BIN) {
@@ -423,22 +438,18 @@ fn repeated(mut labels: Vec<u64>) -> Option<u64> {
 }
 
 fn binaries(snapshot: &Snapshot) -> Result<Vec<Binary>, String> {
+    let bodies = snapshot.bodies.iter();
+    let mut labels: Vec<u64> = bodies.filter_map(|b| b.index.try_into().ok()).collect();
+    labels.sort_unstable();
     let mut binaries = Vec::new();
     for value in snapshot.values(BINARY) {
         let binary: Binary = read(BINARY, value)?;
-        if !binary.is_sensible()
-            || !snapshot
-                .bodies
-                .iter()
-                .any(|b| u64::try_from(b.index) == Ok(binary.ids[0]))
-        {
+        if !binary.is_sensible() || labels.binary_search(&binary.ids[0]).is_err() {
             return refuse(BINARY, value);
         }
         binaries.push(binary);
     }
     binaries.sort_by_key(|binary| binary.ids[0]);
-    let bodies = snapshot.bodies.iter();
-    let mut labels: Vec<u64> = bodies.filter_map(|b| b.index.try_into().ok()).collect();
     labels.extend(binaries.iter().map(|binary| binary.ids[1]));
     match repeated(labels) {
         Some(label) => Err(format!("{BINARY}: two stars have the index {label}")),

@@ -47,7 +47,7 @@ pub struct Past {
     /// Energy that has left the stars.
     #[serde(skip)]
     pub ledger: Ledger,
-    /// Mean mass of the stars at the start of a run with a black hole.
+    /// Mean mass of the stars at the start of a run with a black hole or collisions: radii of stars refer to it.
     #[serde(skip)]
     pub mean_mass0: f64,
     /// Mass of the black hole.
@@ -106,6 +106,8 @@ pub struct Cluster<C> {
     pub device: Option<(String, u64)>,
     /// Whether the next step would leave fewer than [`FEWEST`] stars: then it is not taken.
     pub dissolved: bool,
+    /// Whether the stars are those at the end of a step: after an error they may be between two steps.
+    pub is_whole: bool,
 }
 
 impl<C: Communicator> Cluster<C> {
@@ -153,6 +155,7 @@ impl<C: Communicator> Cluster<C> {
             orbits: None,
             device: None,
             dissolved: false,
+            is_whole: true,
         };
         cluster.sort()?;
         let n = cluster.partition.n;
@@ -200,6 +203,9 @@ impl<C: Communicator> Cluster<C> {
         self.past.n0 = self.n();
         self.past.energy0 = self.now.kinetic + self.now.potential;
         self.past.relaxation_time0 = self.relaxation_time();
+        if self.settings.radius > 0.0 {
+            self.past.mean_mass0 = self.mean_mass();
+        }
     }
 
     /// Number of stars on all ranks.
@@ -274,14 +280,25 @@ impl<C: Communicator> Cluster<C> {
         let dt = self.time_step()?.min(t_end - self.past.time);
         let dt = self.evolution_step(self.feeding_step(dt))?;
         let before = self.keep();
-        if self.advance(dt)? {
-            self.note_orbits();
-            return Ok(());
+        self.is_whole = false;
+        let advanced = self.advance(dt);
+        match (advanced, before) {
+            (Ok(true), _) => self.note_orbits(),
+            (Ok(false), Some(before)) => {
+                self.take_back(before)?;
+                self.dissolved = true;
+            }
+            (Ok(false), None) => return Err(self.too_few()),
+            // All ranks have this error.
+            (Err(Error::Refused(why)), Some(before)) => {
+                self.take_back(before)?;
+                self.is_whole = true;
+                return Err(Error::Refused(why));
+            }
+            (Err(why), _) => return Err(why),
         }
-        match before {
-            Some(before) => self.take_back(before),
-            None => Err(self.too_few()),
-        }
+        self.is_whole = true;
+        Ok(())
     }
 
     /// A step of the length `dt`. Stops, and the answer is `false`, if fewer than [`FEWEST`] stars are left.

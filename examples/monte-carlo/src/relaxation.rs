@@ -43,7 +43,7 @@ pub struct Encounters<'a> {
     pub dt: f64,
     /// ln(gamma N).
     pub coulomb: f64,
-    /// Mean mass of the stars.
+    /// Mean mass of the stars at the start, to which their radii refer.
     pub mean_mass: f64,
     /// Radii of all stars.
     pub radii: &'a [f64],

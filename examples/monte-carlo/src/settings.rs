@@ -23,7 +23,7 @@ pub struct Settings {
     /// Factor of N in the Coulomb logarithm
     #[arg(long, default_value = "0.1", value_parser = number)]
     pub gamma: f64,
-    /// Stellar radius of a star of mean mass; 0: no collisions.
+    /// Stellar radius of a star of the mean mass at the start; 0: no collisions.
     #[arg(skip)]
     pub radius: f64,
     /// Encounters of each star in a step; each stands for an equal part of the step. 0: as many as keep the deflections
@@ -116,7 +116,7 @@ impl Settings {
         (self.gamma * n as f64).ln().max(1.0)
     }
 
-    /// Radius of a star: that of the main sequence grows about as m^0.8.
+    /// Radius of a star: that of the main sequence grows about as m^0.8. The mean mass is that at the start: a star does not shrink as others merge.
     #[inline]
     pub fn stellar_radius(&self, mass: f64, mean_mass: f64) -> f64 {
         if self.radius == 0.0 {

@@ -35,7 +35,7 @@ impl<C: Communicator> Cluster<C> {
         })
     }
 
-    /// Takes back a step, and notes that the cluster has dissolved.
+    /// Takes back a step.
     pub(super) fn take_back(&mut self, before: Kept) -> Result<(), Error> {
         let Kept {
             stars,
@@ -49,8 +49,6 @@ impl<C: Communicator> Cluster<C> {
         self.potential.centre = self.past.hole_mass;
         self.synchronise()?;
         self.update_potential();
-        self.diagnose()?;
-        self.dissolved = true;
-        Ok(())
+        self.diagnose()
     }
 }

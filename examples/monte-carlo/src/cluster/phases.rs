@@ -58,7 +58,7 @@ impl<C: Communicator> Cluster<C> {
             step *= time_step::WITH_HOLE;
         }
         if self.settings.radius > 0.0 {
-            let mean_mass = self.mean_mass();
+            let mean_mass = self.past.mean_mass0;
             let bins = self.partition.bins(self.world.rank());
             let bins = bins.start..bins.end.min(time_step::CENTRAL_BINS);
             let leaves: Vec<[f64; 5]> = bins
@@ -82,7 +82,6 @@ impl<C: Communicator> Cluster<C> {
     /// Phase 3. The answer is `false` if the black hole leaves fewer than [`FEWEST`] stars.
     pub(super) fn relax(&mut self, dt: f64) -> Result<bool, Error> {
         let first = self.first();
-        let mean_mass = self.mean_mass();
         let hole = self.settings.black_hole.filter(|hole| hole.radius > 0.0);
         let remnants = match self.settings.evolution.and(hole) {
             Some(_) => self.compact(),
@@ -102,7 +101,7 @@ impl<C: Communicator> Cluster<C> {
             settings: &self.settings,
             dt,
             coulomb: self.settings.coulomb(self.partition.n),
-            mean_mass,
+            mean_mass: self.past.mean_mass0,
             radii: &self.radii,
             potential: &self.potential,
             cone,
@@ -212,8 +211,14 @@ impl<C: Communicator> Cluster<C> {
     /// Takes from all stars, in proportion to their kinetic energy, what their neighbours could not pay.
     pub(super) fn share(&mut self, debt: f64) -> Result<(), Error> {
         self.diagnose()?;
+        let kinetic = self.now.kinetic;
+        if debt > kinetic {
+            return Err(Error::Refused(format!(
+                "the stars are to pay the energy {debt:e} together, and have {kinetic:e}"
+            )));
+        }
         self.past.ledger.shared += debt;
-        let scale = (1.0 - debt / self.now.kinetic).max(0.0).sqrt();
+        let scale = (1.0 - debt / kinetic).max(0.0).sqrt();
         let Stars { vr, vt, .. } = &mut self.stars;
         let velocities = vr.par_iter_mut().zip(vt);
         velocities.with_min_len(1024).for_each(|(vr, vt)| {
@@ -263,4 +268,62 @@ impl<C: Communicator> Cluster<C> {
 /// The places of the bin that begins at one of them.
 fn own(stars: &Stars, begin: usize) -> Range<usize> {
     begin..(begin + BIN).min(stars.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use kirin_kit::command::Start;
+    use kirin_kit::communicator::{Counted, threads};
+    use kirin_kit::models::BinaryOptions;
+
+    use super::*;
+    use crate::cluster::Past;
+    use crate::model;
+    use crate::random::streams;
+    use crate::settings::Settings;
+
+    fn cluster(past: Option<Past>) -> Cluster<impl Communicator> {
+        let start = Start {
+            n: Some(400),
+            ..Start::default()
+        };
+        let world = threads::run(1, Ok::<_, Error>).unwrap().remove(0);
+        let settings = Settings {
+            radius: 0.1,
+            ..Settings::default()
+        };
+        let stars = model::draw(&world, &start, &BinaryOptions::default()).unwrap();
+        Cluster::new(Counted::new(world), settings, stars, &streams(1, 20), past).unwrap()
+    }
+
+    /// The radii of stars refer to the mean mass at the start: they do not shrink as others merge.
+    #[test]
+    fn mergers_do_not_make_stars_smaller() {
+        let mut begun = cluster(None);
+        let step = begun.time_step().unwrap();
+        assert!((begun.past.mean_mass0 * 400.0 - 1.0).abs() < 1e-12);
+        let was_lighter = Past {
+            mean_mass0: 0.5 * begun.past.mean_mass0,
+            ..begun.past.clone()
+        };
+        let larger = cluster(Some(was_lighter)).time_step().unwrap();
+        assert!(larger < 0.6 * step, "{larger} {step}");
+        let mean = begun.past.mean_mass0;
+        while begun.n() > 300 {
+            begun.step(f64::INFINITY).unwrap();
+        }
+        assert_eq!(begun.past.mean_mass0, mean);
+    }
+
+    /// No cluster pays more than it has.
+    #[test]
+    fn a_debt_beyond_the_kinetic_energy_is_an_error() {
+        let mut cluster = cluster(None);
+        let kinetic = cluster.now.kinetic;
+        assert!(cluster.share(1.001 * kinetic).is_err());
+        assert_eq!(cluster.past.ledger.shared, 0.0);
+        cluster.share(0.5 * kinetic).unwrap();
+        cluster.diagnose().unwrap();
+        assert!((cluster.now.kinetic / kinetic - 0.5).abs() < 1e-12);
+    }
 }
