@@ -213,20 +213,70 @@ impl History {
         if !self.is_due(cluster, every, at_the_end) {
             return None;
         }
-        self.records.push(Record::of(cluster));
-        let decades = (cluster.now.core_density / self.records[0].core_density).log10();
-        if self.profiles.is_empty() || decades >= self.profiles.len() as f64 || at_the_end {
+        let record = Record::of(cluster);
+        let is_profile_due = self.is_profile_due(&record);
+        self.records.push(record);
+        if is_profile_due || at_the_end {
             let profile =
                 DensityProfile::of(cluster.scaled_time(), &cluster.potential, &cluster.radii);
             self.profiles.push(profile);
         }
         self.records.last()
     }
+
+    /// Whether the core density of `record`, which is to be the next one, is in a higher decade than in all profiles so far. One
+    /// that was made at the end of a run, which now goes on, counts for the decade that it is in.
+    fn is_profile_due(&self, record: &Record) -> bool {
+        let (Some(first), false) = (self.records.first(), self.profiles.is_empty()) else {
+            return true;
+        };
+        let decade = |record: &Record| (record.core_density / first.core_density).log10().floor();
+        let of_profile = |profile: &DensityProfile| {
+            let found = self.records.iter().find(|record| record.t == profile.t);
+            found.map_or(0.0, decade)
+        };
+        let reached = self.profiles.iter().map(of_profile).fold(0.0, f64::max);
+        decade(record) > reached
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A profile at the end of a run takes the place of no later one when the run goes on.
+    #[test]
+    fn profiles_are_made_at_each_decade_also_after_an_end() {
+        let record = |t: f64, core_density: f64| {
+            let mut numbers = vec![0.0; Record::COLUMNS.len()];
+            numbers[0] = t;
+            Record {
+                core_density,
+                ..Record::of_numbers(&numbers).unwrap()
+            }
+        };
+        let mut history = History::default();
+        let mut look = |t: f64, density: f64, at_the_end: bool| {
+            let record = record(t, density);
+            let is_due = history.is_profile_due(&record);
+            history.records.push(record);
+            if is_due || at_the_end {
+                history.profiles.push(DensityProfile {
+                    t,
+                    points: Vec::new(),
+                });
+            }
+            is_due
+        };
+        assert!(look(0.0, 2.0, false));
+        assert!(!look(1.0, 19.0, true));
+        assert!(!look(2.0, 1.0, false));
+        assert!(look(3.0, 21.0, false));
+        assert!(!look(4.0, 100.0, true));
+        assert!(!look(5.0, 190.0, false));
+        assert!(look(6.0, 201.0, false));
+        assert!(!look(7.0, 1900.0, false));
+    }
 
     #[test]
     fn records_of_earlier_versions_are_read_and_no_others() {
