@@ -59,6 +59,8 @@ pub struct Comparison {
     pub monte_carlo: Vec<Radii>,
     /// Energy errors at the end: of direct summation, and of this method.
     pub energy_errors: [f64; 2],
+    /// When this method's cluster fell below its fewest stars, where it did: the comparison ends there.
+    pub dissolved: Option<f64>,
 }
 
 impl Comparison {
@@ -108,6 +110,13 @@ impl Comparison {
         let [a, b, c] = self.worst().map(|part| 100.0 * part);
         writeln!(text, "greatest difference: {a:.1} %, {b:.1} %, {c:.1} %")
             .expect("a string takes everything");
+        if let Some(t) = self.dissolved {
+            writeln!(
+                text,
+                "the Monte Carlo cluster has dissolved at t = {t:.2}: nothing later is compared"
+            )
+            .expect("a string takes everything");
+        }
         let [direct, monte_carlo] = self.energy_errors;
         writeln!(
             text,
@@ -126,6 +135,7 @@ impl Comparison {
             "monte_carlo": self.monte_carlo,
             "worst": self.worst(),
             "energy_errors": self.energy_errors,
+            "dissolved": self.dissolved,
         })
     }
 
@@ -215,8 +225,15 @@ pub fn compare<C: Communicator>(
     let progress = Progress::new("cross-check", 0.0, t_end);
     for look in 0..=(t_end * LOOKS as f64).round() as usize {
         let t = look as f64 / LOOKS as f64;
-        while cluster.past.time < t * unit * (1.0 - 1e-12) {
+        while cluster.past.time < t * unit * (1.0 - 1e-12) && !cluster.dissolved {
             cluster.step(t * unit)?;
+            if interrupted() {
+                return Ok(None);
+            }
+        }
+        if cluster.dissolved {
+            comparison.dissolved = Some(cluster.scaled_time());
+            break;
         }
         while direct.next_time().is_some_and(|next| next <= t * unit) {
             direct.step()?;
@@ -269,6 +286,12 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     let Some(comparison) = compare(Counted::new(world), options, bodies, t_end)? else {
         return Ok(Ended::Interrupted);
     };
+    if let (Some(t), true) = (comparison.dissolved, comparison.windows().is_empty()) {
+        return Err(Error::Refused(format!(
+            "the Monte Carlo cluster has dissolved at t = {t:.2}, before there is a mean over {LEAST_T_END} relaxation times: take more stars"
+        ))
+        .into());
+    }
     let _ = std::io::Write::write_all(&mut std::io::stdout(), comparison.text().as_bytes());
     let files = &options.control.files;
     files.report(|| comparison.json(), || comparison.figure())?;

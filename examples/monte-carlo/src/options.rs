@@ -72,8 +72,8 @@ pub struct Options {
     /// Encounters.
     #[command(flatten)]
     pub settings: Given<Settings>,
-    /// Let stars collide: radius of one of mean mass, or with units as in 1Rsun [default: 0, no collisions]
-    #[arg(long, value_name = "R", value_parser = quantity::length)]
+    /// Let stars collide: radius of one of the mean mass at the start, or with units as in 1Rsun [default: 0, no collisions]
+    #[arg(long, value_name = "R", value_parser = quantity::length, conflicts_with = "cross_check")]
     pub stellar_radius: Option<Quantity>,
     /// The binaries at the start.
     #[command(flatten)]
