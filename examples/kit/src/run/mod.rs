@@ -35,7 +35,7 @@ use crate::interrupt;
 use crate::models::light_and_heavy;
 use crate::sight::{Sight, Start, energy_of};
 use crate::snapshot::Snapshot;
-use writing::{Failures, Table};
+pub use writing::{Failures, FileKind, Table};
 
 /// An integration, what it has cost, and what was seen on the way.
 pub struct Run<I> {
@@ -204,7 +204,12 @@ impl<I: Integration> Run<I> {
             false => self.integration.has_column(name),
         });
         if let (Some(path), true) = (&plan.csv, self.writes()) {
-            self.table = Some(Table::begin(path, columns, &self.records)?);
+            self.table = Some(Table::begin(
+                path,
+                columns,
+                &self.records,
+                Record::all_numbers,
+            )?);
         }
         let n = match &plan.guard {
             Some(_) => self.integration.count(),

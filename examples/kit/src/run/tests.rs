@@ -289,7 +289,7 @@ fn a_table_lacks_no_line_in_the_end() {
     let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
     let columns = Columns::new(Record::COLUMNS, None);
     fs::create_dir(away).unwrap();
-    run.table = Some(Table::begin(&path, columns, &[]).unwrap());
+    run.table = Some(Table::begin(&path, columns, &[], Record::all_numbers).unwrap());
     let lines = || fs::read_to_string(&path).unwrap().lines().count();
     let bodies = plummer(10, 1);
     run.record(0.0, &bodies).unwrap();

@@ -14,17 +14,21 @@ use crate::history::Record;
 use crate::snapshot::parts::Manifest;
 
 /// The kinds of files.
-#[derive(Clone, Copy)]
-enum Kind {
+#[derive(Clone, Copy, Debug)]
+pub enum FileKind {
+    /// The state of the run.
     Checkpoint,
+    /// A snapshot of a series.
     Snapshot,
+    /// A picture of a film.
     Frame,
+    /// The table of the records.
     Table,
 }
 
 /// What a run could not write.
-#[derive(Default)]
-pub(super) struct Failures {
+#[derive(Debug, Default)]
+pub struct Failures {
     /// Whether the last file of each kind could not be written.
     last: [bool; 4],
     /// Number of files that nothing can bring back.
@@ -35,7 +39,7 @@ pub(super) struct Failures {
 
 impl Failures {
     /// A file of this `kind` was written, or not; in words. Returns what the user is to hear.
-    fn add(&mut self, kind: Kind, written: Result<(), String>) -> Option<String> {
+    pub fn add(&mut self, kind: FileKind, written: Result<(), String>) -> Option<String> {
         let failed = &mut self.last[kind as usize];
         let Err(why) = written else {
             *failed = false;
@@ -43,11 +47,11 @@ impl Failures {
         };
         let is_new = !std::mem::replace(failed, true);
         let next = match kind {
-            Kind::Checkpoint => "the next state is tried again",
-            Kind::Snapshot | Kind::Frame => "the next one is tried again",
-            Kind::Table => "the next line is tried again, with this one",
+            FileKind::Checkpoint => "the next state is tried again",
+            FileKind::Snapshot | FileKind::Frame => "the next one is tried again",
+            FileKind::Table => "the next line is tried again, with this one",
         };
-        if let Kind::Snapshot | Kind::Frame = kind {
+        if let FileKind::Snapshot | FileKind::Frame = kind {
             self.lose(&why);
         }
         is_new.then(|| format!("{why}; the run goes on, and {next}"))
@@ -59,10 +63,55 @@ impl Failures {
             why.clone_into(&mut self.first);
         }
     }
+
+    /// Adds the last of the `records`, which have these `numbers`, to the table. Returns what the user is to hear.
+    pub fn add_to_table<R>(
+        &mut self,
+        table: &mut Option<Table>,
+        records: &[R],
+        numbers: impl Fn(&R) -> Vec<f64>,
+    ) -> Option<String> {
+        let file = table.as_mut()?;
+        let written = file.write(records, numbers);
+        if let Err(why) = &written
+            && is_device(&file.path)
+        {
+            // What a pipe or a device has lost cannot be written again.
+            self.lose(why);
+            *table = None;
+            return Some(format!("{why}; the run goes on without the table"));
+        }
+        self.add(FileKind::Table, written)
+    }
+
+    /// Ends the table, and writes what it lacks of the `records`.
+    pub fn close_table<R>(
+        &mut self,
+        table: Option<Table>,
+        records: &[R],
+        numbers: impl Fn(&R) -> Vec<f64>,
+    ) {
+        if let Some(mut table) = table
+            && table.file.is_none()
+            && let Err(why) = table.write(records, numbers)
+        {
+            self.lose(&why);
+        }
+    }
+
+    /// What was not written, and has not been since; in words.
+    pub fn unwritten(&self) -> Option<String> {
+        let Self { lost, first, .. } = self;
+        match lost {
+            0 => None,
+            1 => Some(format!("a file was not written: {first}")),
+            _ => Some(format!("{lost} files were not written; the first: {first}")),
+        }
+    }
 }
 
 /// The table of the diagnostics. It has no file where that could not be written last.
-pub(super) struct Table {
+pub struct Table {
     path: PathBuf,
     columns: Columns,
     pub(super) file: Option<Csv>,
@@ -70,23 +119,34 @@ pub(super) struct Table {
 
 impl Table {
     /// The table of a run that has these `records` so far.
-    pub(super) fn begin(path: &Path, columns: Columns, records: &[Record]) -> Result<Self, String> {
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; in words.
+    pub fn begin<R>(
+        path: &Path,
+        columns: Columns,
+        records: &[R],
+        numbers: impl Fn(&R) -> Vec<f64>,
+    ) -> Result<Self, String> {
         let mut table = Self {
             path: path.to_owned(),
             columns,
             file: None,
         };
-        table.file = Some(table.create(path, records)?);
+        table.file = Some(table.create(path, records, numbers)?);
         Ok(table)
     }
 
     /// Writes the last of the `records`, or all of them if the file does not have the others.
-    fn write(&mut self, records: &[Record]) -> Result<(), String> {
+    fn write<R>(&mut self, records: &[R], numbers: impl Fn(&R) -> Vec<f64>) -> Result<(), String> {
         let columns = &self.columns;
         let written = match (&mut self.file, records.last()) {
-            (Some(file), Some(last)) => file.write(&columns.line(last.all_numbers())),
+            (Some(file), Some(last)) => file.write(&columns.line(numbers(last))),
             (Some(_), None) => Ok(()),
-            (None, _) => self.renew(records).map(|file| self.file = Some(file)),
+            (None, _) => self
+                .renew(records, numbers)
+                .map(|file| self.file = Some(file)),
         };
         if written.is_err() {
             self.file = None;
@@ -95,17 +155,22 @@ impl Table {
     }
 
     /// A file at `path` with all `records`.
-    fn create(&self, path: &Path, records: &[Record]) -> Result<Csv, String> {
-        let lines = records.iter().map(|r| self.columns.line(r.all_numbers()));
+    fn create<R>(
+        &self,
+        path: &Path,
+        records: &[R],
+        numbers: impl Fn(&R) -> Vec<f64>,
+    ) -> Result<Csv, String> {
+        let lines = records.iter().map(|r| self.columns.line(numbers(r)));
         Csv::create(path, &self.columns.names(), lines)
     }
 
     /// A new file with all `records`, which takes the place of the old one when it is whole.
-    fn renew(&self, records: &[Record]) -> Result<Csv, String> {
+    fn renew<R>(&self, records: &[R], numbers: impl Fn(&R) -> Vec<f64>) -> Result<Csv, String> {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".partial");
         let partial = self.path.with_file_name(name);
-        let renewed = self.create(&partial, records).and_then(|file| {
+        let renewed = self.create(&partial, records, numbers).and_then(|file| {
             std::fs::rename(&partial, &self.path).map_err(named(&self.path))?;
             Ok(file)
         });
@@ -156,7 +221,7 @@ impl<I: Integration> Run<I> {
         match path.or(plan.output.as_ref()) {
             Some(path) => {
                 let written = self.write_state(path)?;
-                self.note(Kind::Checkpoint, written);
+                self.note(FileKind::Checkpoint, written);
             }
             None if self.writes() => {
                 (self.say)("SIGUSR1: there is no --output for a checkpoint");
@@ -178,7 +243,7 @@ impl<I: Integration> Run<I> {
         self.film = Some((plan.every, width));
         if self.writes() {
             let written = plan.save(number, &self.integration.frame(t, bodies, width));
-            self.note(Kind::Frame, written);
+            self.note(FileKind::Frame, written);
         }
     }
 
@@ -187,40 +252,33 @@ impl<I: Integration> Run<I> {
         if let (Some(plan), true) = (&plan.snapshots, self.writes()) {
             let notes = self.integration.notes();
             let written = plan.save(number, t, self.integration.eps(), bodies, notes);
-            self.note(Kind::Snapshot, written);
+            self.note(FileKind::Snapshot, written);
         }
     }
 
     /// Adds the last record to the table.
     pub(super) fn add_to_table(&mut self) {
-        if let Some(table) = &mut self.table {
-            let written = table.write(&self.records);
-            if let Err(why) = &written
-                && is_device(&table.path)
-            {
-                // What a pipe or a device has lost cannot be written again.
-                self.failures.lose(why);
-                (self.say)(&format!("{why}; the run goes on without the table"));
-                self.table = None;
-                return;
-            }
-            self.note(Kind::Table, written);
-        }
+        let all = Record::all_numbers;
+        let line = self
+            .failures
+            .add_to_table(&mut self.table, &self.records, all);
+        self.tell(line);
     }
 
     /// Ends the table, and writes what it lacks.
     pub(super) fn close_table(&mut self) {
-        if let Some(mut table) = self.table.take()
-            && table.file.is_none()
-            && let Err(why) = table.write(&self.records)
-        {
-            self.failures.lose(&why);
-        }
+        let (table, all) = (self.table.take(), Record::all_numbers);
+        self.failures.close_table(table, &self.records, all);
     }
 
     /// What was written or not.
-    fn note(&mut self, kind: Kind, written: Result<(), String>) {
-        if let Some(line) = self.failures.add(kind, written)
+    fn note(&mut self, kind: FileKind, written: Result<(), String>) {
+        let line = self.failures.add(kind, written);
+        self.tell(line);
+    }
+
+    fn tell(&mut self, line: Option<String>) {
+        if let Some(line) = line
             && self.writes()
         {
             (self.say)(&line);
@@ -229,11 +287,6 @@ impl<I: Integration> Run<I> {
 
     /// What the run could not write on its way, and has not written since; in words, on the rank that writes.
     pub fn unwritten(&self) -> Option<String> {
-        let Failures { lost, first, .. } = &self.failures;
-        match lost {
-            0 => None,
-            1 => Some(format!("a file was not written: {first}")),
-            _ => Some(format!("{lost} files were not written; the first: {first}")),
-        }
+        self.failures.unwritten()
     }
 }
