@@ -4,15 +4,17 @@
 use kirin_kit::Body;
 use kirin_kit::command::Start;
 use kirin_kit::communicator::Communicator;
+use kirin_kit::density::Core;
 use kirin_kit::diagnostics::centre_of_mass;
 use kirin_kit::galaxy::Units;
 use kirin_kit::models::{
     BinaryOptions, Components, DEFAULT_W0, King, MassFunction, Model, Random, plummer_star,
 };
-use kirin_kit::vector::{dot, norm, sub};
+use kirin_kit::vector::{Vec3, dot, norm, sub};
 use rayon::prelude::*;
 
 use crate::binaries::Binary;
+use crate::cluster::FEWEST;
 use crate::error::Error;
 use crate::stars::Stars;
 
@@ -179,6 +181,76 @@ impl Masses {
     }
 }
 
+/// The cluster that is among the `bodies`: the stars that are bound to each other as shells about the density centre of these
+/// stars. Velocities are relative to theirs. The number of bodies that are not among them comes with the stars.
+///
+/// # Errors
+///
+/// A body that can be no star; in words.
+pub fn cluster_of(bodies: &[Body]) -> Result<(Stars, usize), Error> {
+    of_bodies(bodies)?;
+    if bodies.len() < FEWEST {
+        return Ok((of_bodies(bodies)?, 0));
+    }
+    let mut members = bodies.to_vec();
+    for _ in 0..ROUNDS {
+        let centre = Core::of(&members).centre;
+        let (_, drift) = centre_of_mass(&members);
+        let is_bound = bound_to(&members, &centre, &drift);
+        // Also those that a former centre has left out, now that it is known better.
+        let next: Vec<Body> = bodies
+            .iter()
+            .filter(|body| is_bound(body))
+            .copied()
+            .collect();
+        if next.len() < FEWEST {
+            return Err(Error::Refused(format!(
+                "only {} of {} bodies are bound to each other, and the method needs {FEWEST}",
+                next.len(),
+                bodies.len()
+            )));
+        }
+        let is_settled = next == members;
+        members = next;
+        if is_settled {
+            break;
+        }
+    }
+    let centre = Core::of(&members).centre;
+    let (_, drift) = centre_of_mass(&members);
+    let stars = about(&members, &centre, &drift, "the density centre")?;
+    Ok((stars, bodies.len() - members.len()))
+}
+
+/// Rounds in which the bound stars are sought: they settle after a few.
+const ROUNDS: usize = 50;
+
+/// Whether a body is bound to `members` as shells about `centre`, in a frame with the velocity `drift`.
+fn bound_to(members: &[Body], centre: &Vec3, drift: &Vec3) -> impl Fn(&Body) -> bool + use<> {
+    let (centre, drift) = (*centre, *drift);
+    let mut shells: Vec<(f64, f64)> = members
+        .iter()
+        .map(|body| (norm(&sub(&body.x, &centre)), body.mass))
+        .collect();
+    shells.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // The mass inside of each shell, itself included, and the sum of m / r outside of it.
+    let mut inside = vec![0.0; shells.len() + 1];
+    let mut outside = vec![0.0; shells.len() + 1];
+    for (k, (_, m)) in shells.iter().enumerate() {
+        inside[k + 1] = inside[k] + m;
+    }
+    for (k, (r, m)) in shells.iter().enumerate().rev() {
+        outside[k] = outside[k + 1] + m / r.max(1e-100);
+    }
+    move |body| {
+        let r = norm(&sub(&body.x, &centre));
+        let within = shells.partition_point(|shell| shell.0 < r);
+        let v = sub(&body.v, &drift);
+        let attracting = if r > 0.0 { inside[within] / r } else { 0.0 };
+        0.5 * dot(&v, &v) < attracting + outside[within]
+    }
+}
+
 /// The `bodies` as stars of this rank. Radii are distances from the centre of mass of `bodies`, and velocities are
 /// relative to its velocity.
 ///
@@ -187,6 +259,17 @@ impl Masses {
 /// A body that can be no star; in words.
 pub fn of_bodies(bodies: &[Body]) -> Result<Stars, Error> {
     let (centre, drift) = centre_of_mass(bodies);
+    about(bodies, &centre, &drift, "the centre of mass")
+}
+
+/// The `bodies` as shells about `centre`, which is called `name`. They keep their labels if no two are equal and none is negative.
+fn about(bodies: &[Body], centre: &Vec3, drift: &Vec3, name: &str) -> Result<Stars, Error> {
+    let labels: Option<Vec<u64>> = bodies.iter().map(|b| b.index.try_into().ok()).collect();
+    let labels = labels.filter(|labels| {
+        let mut sorted = labels.clone();
+        sorted.sort_unstable();
+        sorted.windows(2).all(|pair| pair[0] != pair[1])
+    });
     let mut stars = Stars::default();
     for (k, body) in bodies.iter().enumerate() {
         let refuse = |what: &str| {
@@ -201,17 +284,82 @@ pub fn of_bodies(bodies: &[Body]) -> Result<Stars, Error> {
                 body.mass
             ));
         }
-        let (x, v) = (sub(&body.x, &centre), sub(&body.v, &drift));
+        let (x, v) = (sub(&body.x, centre), sub(&body.v, drift));
         let r = norm(&x);
         if r.is_nan() || r <= 0.0 {
-            return refuse("stands in the centre of mass, where a star has no potential");
+            return refuse(&format!("stands in {name}, where a star has no potential"));
         }
         let vr = dot(&x, &v) / r;
         let vt = (dot(&v, &v) - vr * vr).max(0.0).sqrt();
         if !Stars::allows(body.mass, r, [vr, vt]) {
             return refuse("has a mass, radius or velocity that is not between 1e-100 and 1e100");
         }
-        stars.push(k as u64, body.mass, r, [vr, vt]);
+        let label = labels.as_ref().map_or(k as u64, |labels| labels[k]);
+        stars.push(label, body.mass, r, [vr, vt]);
     }
     Ok(stars)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kirin_kit::models::plummer;
+
+    /// One escaper far away moves the centre of mass by more than the core's radius, and drifting changes nothing.
+    #[test]
+    fn an_escaper_moves_no_centre() {
+        let mut bodies = plummer(1000, 7);
+        for body in &mut bodies {
+            body.index += 5000;
+            body.x[1] += 3.0;
+            body.v[0] -= 2.0;
+        }
+        let (alone, dropped) = cluster_of(&bodies).unwrap();
+        assert!(dropped < 10, "{dropped}");
+        bodies.push(Body {
+            index: 17,
+            mass: 1e-3,
+            x: [600.0, 0.0, 0.0],
+            v: [30.0, 0.0, 0.0],
+        });
+        let (stars, more) = cluster_of(&bodies).unwrap();
+        assert_eq!(more, dropped + 1);
+        assert_eq!(
+            (&stars.id, &stars.r, &stars.vr),
+            (&alone.id, &alone.r, &alone.vr)
+        );
+        assert!(stars.id.iter().all(|id| *id >= 5000));
+        let mut radii = stars.r.clone();
+        radii.sort_by(f64::total_cmp);
+        // A tenth of the mass of Plummer's sphere is within 0.31 in these units.
+        assert!((radii[100] / 0.31 - 1.0).abs() < 0.1, "{}", radii[100]);
+    }
+
+    #[test]
+    fn labels_are_kept_if_they_tell_stars_apart() {
+        let mut bodies = plummer(200, 7);
+        bodies
+            .iter_mut()
+            .for_each(|body| body.index = 3 * body.index + 2);
+        let labels = |bodies: &[Body]| of_bodies(bodies).unwrap().id;
+        let kept: Vec<u64> = (0..200)
+            .map(|k| bodies[k].index.unsigned_abs().into())
+            .collect();
+        assert_eq!(labels(&bodies), kept);
+        let counted: Vec<u64> = (0..200).collect();
+        bodies[3].index = bodies[4].index;
+        assert_eq!(labels(&bodies), counted);
+        bodies[3].index = -1;
+        assert_eq!(labels(&bodies), counted);
+    }
+
+    #[test]
+    fn bodies_that_fly_apart_are_no_cluster() {
+        let mut bodies = plummer(200, 7);
+        bodies
+            .iter_mut()
+            .for_each(|body| body.v = body.v.map(|v| 10.0 * v));
+        let why = cluster_of(&bodies).unwrap_err().to_string();
+        assert!(why.contains("of 200 bodies are bound"), "{why}");
+    }
 }

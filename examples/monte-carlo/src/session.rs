@@ -8,14 +8,13 @@ use std::time::Instant;
 
 use kirin_kit::Snapshot;
 use kirin_kit::columns::Columns;
-use kirin_kit::command::{Ended, named};
+use kirin_kit::command::{Ended, named, tell};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted, Operation};
-use kirin_kit::csv::Csv;
 use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::interrupt::{checkpoint_requested, elapsed, interrupted};
 use kirin_kit::progress::Progress;
-use kirin_kit::run::{Clock, Told, tell_what_goes_on};
+use kirin_kit::run::{Clock, Failures, FileKind, Table, Told, tell_what_goes_on};
 use kirin_report::machine::check_memory;
 
 use crate::checkpoint::Checkpoint;
@@ -38,6 +37,9 @@ const KEPT: u64 = 57;
 
 /// Interval of the records where no option says otherwise, in initial half-mass relaxation times.
 const EVERY: f64 = 0.05;
+
+/// 2T/|W| of bodies that may be a cluster in equilibrium. That of a few hundred stars scatters by some per cent.
+const VIRIAL: std::ops::Range<f64> = 0.8..1.25;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +88,8 @@ pub struct Run<C> {
     pub steps_before: u64,
     /// What the run was told, for one that goes on.
     pub told: Told,
+    /// What could not be written on the way.
+    pub failures: Failures,
 }
 
 /// Threads of a rank, on which all its loops run.
@@ -138,18 +142,24 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     let mut run = begin(Counted::new(world), options, snapshot)?;
     made_on_first(&run.cluster.world, || run.check_replaced(files))?.map_err(Error::Refused)?;
     run.cluster.use_device(options.device)?;
-    let ending = run.evolve(options)?;
+    let ending = match run.evolve(options) {
+        Ok(ending) => ending,
+        Err(why) => return Err(run.after_error(why, files.output.as_deref())),
+    };
     let checkpoint = match &files.output {
         Some(_) => run.checkpoint()?,
         None => None,
     };
+    // What cannot be written leaves out nothing else.
+    let mut written = Ok(());
     if let (Some(path), Some(checkpoint)) = (&files.output, &checkpoint) {
-        checkpoint.snapshot().save_as(path)?;
+        written = checkpoint.snapshot().save_as(path);
     }
     if let Some(path) = &options.control.own.bodies {
-        run.write_bodies(path)?;
+        written = written.and(run.write_bodies(path)?);
     }
     let summary = Summary::of(&run, ending)?;
+    let [is_short, ..] = run.agree([run.failures.unwritten().is_some(), false, false])?;
     if run.cluster.world.rank() == 0 {
         // A reader that has gone away, such as `head`, misses the table but spoils nothing.
         let _ = std::io::Write::write_all(
@@ -157,6 +167,10 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
             summary.text(options.profile).as_bytes(),
         );
         files.report(|| summary.json(), || summary.figure())?;
+        written?;
+        if let Some(what) = run.failures.unwritten() {
+            tell(&format!("monte-carlo: {what}"));
+        }
         if let (Ending::Signal | Ending::TimeLimit, Some(path)) = (ending, &files.output) {
             tell_what_goes_on("monte-carlo", Some(path), Ended::Interrupted);
         }
@@ -164,6 +178,7 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     Ok(match ending {
         Ending::Signal => Ended::Interrupted,
         Ending::TimeLimit => Ended::TimeLimit,
+        _ if is_short => Ended::Unwritten,
         _ => Ended::Complete,
     })
 }
@@ -222,7 +237,14 @@ pub fn begin<C: Communicator>(
             ..
         }) => (stars, streams, Some(past), history, model),
         None => {
-            let stars = model::of_bodies(&snapshot.bodies).map_err(|e| refuse(e.to_string()))?;
+            let found = model::cluster_of(&snapshot.bodies);
+            let (stars, dropped) = found.map_err(|e| refuse(e.to_string()))?;
+            if dropped > 0 && world.rank() == 0 {
+                let (n, path) = (snapshot.bodies.len(), path.display());
+                tell(&format!(
+                    "monte-carlo: {path}: {dropped} of {n} bodies are not bound to the cluster and are left out"
+                ));
+            }
             let all = streams(settings.seed, stars.len().div_ceil(BIN));
             if let Some(tide) = &mut settings.tide {
                 let hole = settings.black_hole.map_or(0.0, |hole| hole.mass);
@@ -244,6 +266,20 @@ pub fn begin<C: Communicator>(
             other => other,
         })?;
     if is_new {
+        let (kinetic, potential) = (cluster.now.kinetic, cluster.now.potential);
+        if (kinetic + potential).is_nan() || kinetic + potential >= 0.0 {
+            return Err(refuse(format!(
+                "the stars have the energy {}: they are no cluster",
+                kinetic + potential
+            )));
+        }
+        let virial = -2.0 * kinetic / potential;
+        if !VIRIAL.contains(&virial) && cluster.world.rank() == 0 {
+            tell(&format!(
+                "monte-carlo: {}: 2T/|W| is {virial:.2}: the method is for clusters in equilibrium, which have 1",
+                path.display()
+            ));
+        }
         cluster.grow_hole()?;
     }
     Ok(Run {
@@ -263,6 +299,7 @@ impl<C: Communicator> Run<C> {
             seconds: 0.0,
             steps_before,
             told: Told::default(),
+            failures: Failures::default(),
         }
     }
 
@@ -318,9 +355,8 @@ impl<C: Communicator> Run<C> {
         let columns = Columns::new(Record::COLUMNS, self.units.as_ref());
         let mut csv = match &files.csv {
             Some(path) if writes => {
-                let records = self.history.records.iter();
-                let lines = records.map(|record| columns.line(record.numbers()));
-                Some(Csv::create(path, &columns.names(), lines)?)
+                let records = &self.history.records;
+                Some(Table::begin(path, columns, records, Record::numbers)?)
             }
             _ => None,
         };
@@ -332,15 +368,14 @@ impl<C: Communicator> Run<C> {
             if self.history.is_due(&self.cluster, every, false) {
                 self.cluster.fetch()?;
             }
-            if let Some(record) = self.history.look(&self.cluster, every, false)
-                && let Some(csv) = &mut csv
-            {
-                csv.write(&columns.line(record.numbers()))?;
+            if self.history.look(&self.cluster, every, false).is_some() {
+                self.add_to_table(&mut csv);
             }
             if let Some((clock, snapshots)) = snapshots.as_mut().filter(|(c, _)| c.reached(now)) {
                 let number = clock.pass(now);
                 self.cluster.fetch()?;
-                self.write_bodies(&snapshots.path(number))?;
+                let written = self.write_bodies(&snapshots.path(number))?;
+                self.note(FileKind::Snapshot, written);
             }
             let rings = checkpoints.as_mut().is_some_and(|timer| timer.rings(now));
             let is_over = control.stop_after.is_some_and(|limit| elapsed() >= limit);
@@ -353,7 +388,11 @@ impl<C: Communicator> Run<C> {
                 && let Some(checkpoint) = self.checkpoint()?
                 && let Some(path) = &files.output
             {
-                checkpoint.snapshot().save_as(path)?;
+                let written = checkpoint.snapshot().save_as(path);
+                self.note(FileKind::Checkpoint, written);
+            }
+            if rings && writes && files.output.is_none() {
+                tell("monte-carlo: SIGUSR1: there is no --output for a checkpoint");
             }
             let told = match (stop, is_over) {
                 (true, _) => Some(Ending::Signal),
@@ -378,12 +417,66 @@ impl<C: Communicator> Run<C> {
         if matches!(
             ending,
             Ending::Time | Ending::Collapse | Ending::Dissolution
-        ) && let Some(record) = self.history.look(&self.cluster, every, true)
-            && let Some(csv) = &mut csv
+        ) && self.history.look(&self.cluster, every, true).is_some()
         {
-            csv.write(&columns.line(record.numbers()))?;
+            self.add_to_table(&mut csv);
         }
+        let records = &self.history.records;
+        self.failures.close_table(csv, records, Record::numbers);
         Ok(ending)
+    }
+
+    /// Saves the run up to an error that all ranks have, if steps were taken and the stars are not between two of them. Returns the error,
+    /// with what has become of the state.
+    fn after_error(&self, why: Box<dyn AnyError>, output: Option<&Path>) -> Box<dyn AnyError> {
+        let is_of_all = matches!(why.downcast_ref(), Some(Error::Refused(_)));
+        let has_gone_on = self.cluster.past.steps > self.steps_before;
+        let Some(path) = output.filter(|_| is_of_all && has_gone_on) else {
+            return why;
+        };
+        let (t, name) = (self.cluster.scaled_time(), path.display());
+        if !self.cluster.is_whole {
+            return Error::Refused(format!(
+                "{why}; the state at t = {t} is not saved: the error came within a step"
+            ))
+            .into();
+        }
+        let saved = match self.checkpoint() {
+            Ok(Some(checkpoint)) => checkpoint.snapshot().save_as(path),
+            Ok(None) => Ok(()),
+            Err(lost) => Err(lost.to_string()),
+        };
+        let kept = match saved {
+            Ok(()) => format!("the run up to t = {t} is in {name}"),
+            Err(lost) => format!("the state at t = {t} is not saved ({lost})"),
+        };
+        // All ranks are to have the same words.
+        if self.cluster.world.size() > 1 {
+            if self.cluster.world.rank() == 0 {
+                tell(&format!("monte-carlo: {kept}"));
+            }
+            return why;
+        }
+        Error::Refused(format!("{why}; {kept}")).into()
+    }
+
+    /// Adds the last record to the table, if this rank has it.
+    fn add_to_table(&mut self, table: &mut Option<Table>) {
+        let records = &self.history.records;
+        let line = self.failures.add_to_table(table, records, Record::numbers);
+        self.tell(line);
+    }
+
+    /// A file was written, or not.
+    fn note(&mut self, kind: FileKind, written: Result<(), String>) {
+        let line = self.failures.add(kind, written);
+        self.tell(line);
+    }
+
+    fn tell(&self, line: Option<String>) {
+        if let Some(line) = line {
+            tell(&format!("monte-carlo: {line}"));
+        }
     }
 
     /// Why the run ends here, if it does; `core_radius` is that of `ends`.
@@ -447,10 +540,10 @@ impl<C: Communicator> Run<C> {
         }))
     }
 
-    /// Writes the stars in space, from rank 0.
-    fn write_bodies(&self, path: &Path) -> Result<(), Box<dyn AnyError>> {
+    /// Writes the stars in space, from rank 0. The errors of the file come apart, in words.
+    fn write_bodies(&self, path: &Path) -> Result<Result<(), String>, Error> {
         let Some(stars) = self.cluster.gather()? else {
-            return Ok(());
+            return Ok(Ok(()));
         };
         let past = &self.cluster.past;
         let mut bodies = space::bodies(&stars, self.cluster.settings.seed, past.steps);
@@ -463,6 +556,6 @@ impl<C: Communicator> Run<C> {
             run: Galaxy::of_units(self.units).lines(),
             ..Snapshot::default()
         };
-        Ok(snapshot.save_as(path)?)
+        Ok(snapshot.save_as(path))
     }
 }

@@ -521,3 +521,102 @@ fn bodies_in_space_are_a_beginning_too() {
     assert!((energy + 0.5).abs() < 0.02, "{energy}");
     assert!(folder.text("a.svg").contains("Figure 5"));
 }
+
+/// What cannot be written ends no run: its end comes with the state and all other files, and the shell hears of it.
+#[test]
+fn a_file_that_cannot_be_written_ends_no_run() {
+    let folder = Folder::new("mc-unwritten");
+    let [output, csv] = ["run.txt", "run.csv"].map(|name| folder.file(name));
+    // A snapshot cannot take the place of a folder.
+    fs::create_dir(folder.file("run.0001.txt")).unwrap();
+    let run = [
+        "--n",
+        "300",
+        "--theta-max",
+        "0.3",
+        "--core-stars",
+        "0",
+        "--t-end",
+        "0.3",
+        "--snapshot-every",
+        "0.1",
+        "--output",
+        &output,
+        "--csv",
+        &csv,
+        "--force",
+    ];
+    for ranks in ["1", "2"] {
+        let words = PROGRAM.fail(&[&run[..], &["--ranks", ranks]].concat());
+        for part in ["run.0001.txt", "the run goes on", "a file was not written"] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+        let state = Snapshot::load(output.as_ref()).unwrap();
+        let table = folder.text("run.csv");
+        let last = table.lines().last().unwrap().split(',').next().unwrap();
+        assert!((last.parse::<f64>().unwrap() - 0.3).abs() < 1e-9, "{last}");
+        assert!(state.time > 0.0);
+        folder.text("run.0003.txt");
+        for file in ["run.txt", "run.csv", "run.0003.txt"] {
+            fs::remove_file(folder.file(file)).unwrap();
+        }
+    }
+}
+
+/// Bodies that are no cluster in equilibrium: the stars that are bound are taken, and what is odd is said.
+#[test]
+fn what_is_no_cluster_in_equilibrium_is_told() {
+    let folder = Folder::new("mc-odd");
+    let input = folder.file("in.txt");
+    let run = |speed: fn(f64, f64) -> f64, far: usize| {
+        let mut bodies = kirin_kit::models::plummer(400, 5);
+        for body in &mut bodies {
+            let scale = 3.0 * std::f64::consts::PI / 16.0;
+            let square = |x: &[f64; 3]| x.iter().map(|c| c * c).sum::<f64>();
+            let escape = (2.0 / (square(&body.x) + scale * scale).sqrt()).sqrt();
+            let v = square(&body.v).sqrt();
+            body.v = body.v.map(|c| c / v * speed(v, escape));
+        }
+        for body in &mut bodies[..far] {
+            (body.x, body.v) = ([600.0, 0.0, 0.0], [9.0, 0.0, 0.0]);
+        }
+        let snapshot = Snapshot {
+            bodies,
+            ..Snapshot::default()
+        };
+        snapshot.save_as(input.as_ref()).unwrap();
+        let mut command = PROGRAM.command(&["--input", &input, "--steps", "1"]);
+        let output = command.output().unwrap();
+        let words = String::from_utf8(output.stderr).unwrap();
+        (output.status.success(), words)
+    };
+    let (succeeds, words) = run(|v, _| v, 0);
+    assert!(succeeds && !words.contains("2T/|W|"), "{words}");
+    let (succeeds, words) = run(|v, _| v, 1);
+    assert!(
+        succeeds && words.contains("of 400 bodies are not bound"),
+        "{words}"
+    );
+    let (succeeds, words) = run(|v, _| 0.5 * v, 0);
+    assert!(succeeds && words.contains("2T/|W| is 0.2"), "{words}");
+    // Every star is bound, and yet their energy is above 0.
+    let (succeeds, words) = run(|_, escape| 0.85 * escape, 0);
+    assert!(
+        !succeeds && words.contains("they are no cluster"),
+        "{words}"
+    );
+    assert_eq!(words.lines().count(), 1, "{words}");
+}
+
+/// A comparison ends where this method's cluster has dissolved.
+#[test]
+fn a_cross_check_ends_when_the_cluster_dissolves() {
+    let output = PROGRAM.succeed(&["--cross-check", "--n", "100", "--t-end", "10"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("has dissolved at t = "), "{text}");
+    let refusal = PROGRAM
+        .command(&["--cross-check", "--stellar-radius", "1e-3"])
+        .output();
+    let words = String::from_utf8(refusal.unwrap().stderr).unwrap();
+    assert!(words.contains("cannot be used with"), "{words}");
+}
