@@ -547,7 +547,11 @@ fn a_file_that_cannot_be_written_ends_no_run() {
         "--force",
     ];
     for ranks in ["1", "2"] {
-        let words = PROGRAM.fail(&[&run[..], &["--ranks", ranks]].concat());
+        let mut command = PROGRAM.command(&[&run[..], &["--ranks", ranks]].concat());
+        let ended = command.output().expect("it starts");
+        let words = String::from_utf8(ended.stderr).expect("UTF-8");
+        assert_eq!(ended.status.code(), Some(1), "{words}");
+        assert!(!ended.stdout.is_empty(), "the summary");
         for part in ["run.0001.txt", "the run goes on", "a file was not written"] {
             assert!(words.contains(part), "{part}: {words}");
         }
