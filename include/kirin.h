@@ -180,10 +180,10 @@ int g6_set_j_particle(int cluster_id,
  * client may change them after the return. A block whose results were not fetched is dropped.
  * Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
  *
- * An address at which nothing was stored exerts no force; a line on stderr names the first one,
- * once for each cluster. Numbers are not tested: a NaN or an infinite number is taken as it is,
- * and so is a negative `eps2`, with which the force of a close pair is NaN. The status is 0 then,
- * too. `KIRIN_CHECK=1` reports the first result that is not finite.
+ * An address at which nothing was stored exerts no force. If addresses begin at 1, a line on
+ * stderr says so, once for each cluster. Numbers are not tested: a NaN or an infinite number is
+ * taken as it is, and so is a negative `eps2`, with which the force of a close pair is NaN. The
+ * status is 0 then, too. `KIRIN_CHECK=1` reports the first result that is not finite.
  */
 int g6calc_firsthalf(int cluster_id,
                      int nj,

@@ -223,9 +223,7 @@ fn destdir_and_libdir_are_honoured() {
         assert!(config.contains(&up) && !config.contains('@'), "{config}");
         assert_eq!(below.join("lib").exists(), libdir != "lib64");
         // The command finds its library there.
-        fine(&run(
-            clean_command(&below.join("bin/kirin"), &[]).arg("info")
-        ));
+        fine(&run(clean_command(below.join("bin/kirin"), &[]).arg("info")));
         let mut uninstall = clean_command(command, &staging);
         fine(&run(uninstall.args([
             "uninstall",

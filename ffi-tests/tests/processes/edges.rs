@@ -33,7 +33,7 @@ fn one_line_tells_of_each_mistake() {
         tells("never-opened", check, &[&never]);
         let nothing = "g6calc_firsthalf: nj = 7, but cluster 1 has no j-particles";
         tells("empty", check, &[nothing]);
-        let from_one = "g6calc_firsthalf: nj = 600, but nothing was stored at address 0 of cluster 0; addresses begin at 0";
+        let from_one = "g6calc_firsthalf: nj = 600, but the addresses of cluster 0 begin at 1: the last of its j-particles is not counted; addresses begin at 0";
         tells("from-one", check, &[from_one]);
         let list = "g6_get_neighbour_list: ipipe = 2, but the last block has 2 i-particles, from 0: the list is empty \
                     (further messages are suppressed)";

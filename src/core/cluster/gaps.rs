@@ -1,5 +1,5 @@
-//! Addresses of a block at which no j-particle was ever stored. They exert no force, and a client that counts addresses from
-//! 1 would not notice.
+//! What a block lacks among its j-particles. Clients may leave holes among the addresses; but one that counts from 1 would
+//! not notice.
 
 use super::Cluster;
 
@@ -8,8 +8,8 @@ use super::Cluster;
 pub enum Gap {
     /// All j-particles.
     Everything,
-    /// The one at this address, and perhaps others.
-    At(usize),
+    /// The one at address 0, while those from 1 to nj are there.
+    First,
 }
 
 impl Cluster {
@@ -30,9 +30,10 @@ impl Cluster {
             return None;
         };
         self.complete = usize::MAX;
-        Some(match self.memory.page_count() {
-            0 => Gap::Everything,
-            _ => Gap::At(address),
-        })
+        if self.memory.page_count() == 0 {
+            return Some(Gap::Everything);
+        }
+        let counts_from_one = address == 0 && self.memory.first_gap(1..nj + 1).is_none();
+        counts_from_one.then_some(Gap::First)
     }
 }

@@ -142,8 +142,8 @@ fn tell(id: c_int, nj: usize, gap: Gap) {
         Gap::Everything => notice(format_args!(
             "nj = {nj}, but cluster {id} has no j-particles"
         )),
-        Gap::At(address) => notice(format_args!(
-            "nj = {nj}, but nothing was stored at address {address} of cluster {id}; addresses begin at 0"
+        Gap::First => notice(format_args!(
+            "nj = {nj}, but the addresses of cluster {id} begin at 1: the last of its j-particles is not counted; addresses begin at 0"
         )),
     }
 }
