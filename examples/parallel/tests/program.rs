@@ -459,12 +459,7 @@ fn recorded_blocks_go_on_with_the_run() {
 fn a_star_beyond_the_grid_is_named() {
     let folder = Folder::new("beyond-grid");
     let table = folder.file("grid.txt");
-    let mut text = "R_kpc z_kpc potential_km2_s2\n".to_owned();
-    for (i, j) in (0..9).flat_map(|i| (0..5).map(move |j| (i, j))) {
-        let (r, z) = (f64::from(i) * 0.5, f64::from(j) * 0.5);
-        text.push_str(&format!("{r} {z} {:?}\n", 100.0 * (r * r + z * z)));
-    }
-    fs::write(&table, text).unwrap();
+    fs::write(&table, kirin_testing::small_grid()).unwrap();
     for grid in ["1x1", "1x2"] {
         let fast = "--orbit given --position 3,0,0 --velocity 300,0,0 --t-end 20 --n 200";
         let run = format!("--potential {table} --grid {grid} {fast}");

@@ -62,6 +62,30 @@ fn end(path: &str) -> Snapshot {
 
 const ON_CPU: (&str, &str) = ("KIRIN_BACKEND", "cpu");
 
+/// The run made no error with the device, and left nothing on it.
+fn went_well(run: &Run, what: &str) {
+    assert!(run.success, "{what}: {} {:?}", run.err, run.log.complaints);
+    assert_eq!(run.log.complaints, [""; 0], "{what}");
+    assert_eq!(run.log.left(), [""; 0], "{what}");
+}
+
+/// The lines of a state that have the torque, and the energy that the stars gained by a change of the galaxy.
+const ENDS: [&str; 2] = ["symplectic.balance", "symplectic.gain"];
+
+/// Bodies, torque and gained energy at the end of two runs have the same bits.
+fn end_alike(here: &str, there: &str, what: &str) {
+    let [here, there] = [here, there].map(end);
+    assert_eq!(here.bodies.len(), there.bodies.len(), "{what}");
+    for (a, b) in here.bodies.iter().zip(&there.bodies) {
+        let bits = |body: &kirin_kit::Body| [body.x, body.v].map(|v| v.map(f64::to_bits));
+        assert_eq!(bits(a), bits(b), "{what}, star {}: {a:?} {b:?}", a.index);
+        assert!(a == b, "{what}: {a:?} {b:?}");
+    }
+    for key in ENDS {
+        assert_eq!(here.value(key), there.value(key), "{what}: {key}");
+    }
+}
+
 /// The field in `galaxy` has the same bits on both, and the program says where it was computed.
 fn alike(galaxy: &[&str], order: &str) {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -76,37 +100,15 @@ fn alike(galaxy: &[&str], order: &str) {
     let Some(run) = run(&arguments, &[ON_CPU, ("FAKE_CUDA_ORDER", order)]) else {
         return;
     };
-    assert!(
-        run.success,
-        "{galaxy:?}: {} {:?}",
-        run.err, run.log.complaints
-    );
-    assert_eq!(run.log.complaints, [""; 0], "{galaxy:?}");
-    assert_eq!(run.log.left(), [""; 0], "{galaxy:?}");
+    went_well(&run, &format!("{galaxy:?}"));
     assert_eq!(run.log.count("kernel:galaxy"), 2, "{galaxy:?}");
     assert!(run.out.contains("on cuda 0 (Fake 0)"), "{}", run.out);
-    let (here, there) = (end(&here), end(&there));
-    for (a, b) in here.bodies.iter().zip(&there.bodies) {
-        let bits = |body: &kirin_kit::Body| {
-            body.x
-                .iter()
-                .chain(&body.v)
-                .map(|c| c.to_bits())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            bits(a),
-            bits(b),
-            "{galaxy:?}, star {}: {a:?} {b:?}",
-            a.index
-        );
-        assert!(a.v.iter().all(|c| c.is_finite()), "{galaxy:?}: {a:?}");
+    end_alike(&here, &there, &format!("{galaxy:?}"));
+    let here = end(&here);
+    for body in &here.bodies {
+        assert!(body.v.iter().all(|c| c.is_finite()), "{galaxy:?}: {body:?}");
     }
-    // The torque, and the energy that the stars gained by a change of the galaxy.
-    let [torque, gain] = ["symplectic.balance", "symplectic.gain"];
-    for key in [torque, gain] {
-        assert_eq!(here.value(key), there.value(key), "{galaxy:?}, {key}");
-    }
+    let [torque, gain] = ENDS;
     assert!(here.value(torque).is_some());
     let changing = ["--growth", "--bar", "plummer:1e9:1.2:20,0,5:0,150,0"];
     let changes = galaxy.iter().any(|word| changing.contains(word));
@@ -306,15 +308,6 @@ fn own_pairs<'a>(output: &'a str, device: &'a str, more: &[&'a str]) -> Vec<&'a 
     .concat()
 }
 
-/// Bodies, torque and energy at the end of two runs have the same bits.
-fn end_alike(here: &str, there: &str, what: &str) {
-    let [here, there] = [here, there].map(end);
-    assert!(here.bodies == there.bodies, "{what}");
-    for key in ["symplectic.balance", "symplectic.gain"] {
-        assert_eq!(here.value(key), there.value(key), "{what}: {key}");
-    }
-}
-
 #[test]
 fn whole_steps_have_the_bits_of_the_processor() {
     let folder = Folder::new("steps");
@@ -347,13 +340,7 @@ fn whole_steps_have_the_bits_of_the_processor() {
         ) else {
             return;
         };
-        assert!(
-            run.success,
-            "{more:?}: {} {:?}",
-            run.err, run.log.complaints
-        );
-        assert_eq!(run.log.complaints, [""; 0], "{more:?}");
-        assert_eq!(run.log.left(), [""; 0], "{more:?}");
+        went_well(&run, &format!("{more:?}"));
         // The first forces are those of the state that is sent.
         for kernel in ["pairs", "join", "total"] {
             assert_eq!(

@@ -430,12 +430,7 @@ fn the_report_stands_beside_the_paper() {
 fn a_star_beyond_the_grid_spoils_no_state() {
     let folder = Folder::new("beyond-grid");
     let [table, out] = ["grid.txt", "run.txt"].map(|name| folder.file(name));
-    let mut text = "R_kpc z_kpc potential_km2_s2\n".to_owned();
-    for (i, j) in (0..9).flat_map(|i| (0..5).map(move |j| (i, j))) {
-        let (r, z) = (f64::from(i) * 0.5, f64::from(j) * 0.5);
-        text.push_str(&format!("{r} {z} {:?}\n", 100.0 * (r * r + z * z)));
-    }
-    std::fs::write(&table, text).unwrap();
+    std::fs::write(&table, kirin_testing::small_grid()).unwrap();
     let fast = [
         "--orbit",
         "given",

@@ -146,3 +146,13 @@ impl Program {
         serde_json::from_str(&folder.text("figures.json")).expect("it is JSON")
     }
 }
+
+/// A `--potential` file: a grid up to R = 4 kpc and |z| = 2 kpc, in which the potential grows as the square of the distance.
+pub fn small_grid() -> String {
+    let mut text = "R_kpc z_kpc potential_km2_s2\n".to_owned();
+    for (i, j) in (0..9).flat_map(|i| (0..5).map(move |j| (i, j))) {
+        let (r, z) = (f64::from(i) * 0.5, f64::from(j) * 0.5);
+        text.push_str(&format!("{r} {z} {:?}\n", 100.0 * (r * r + z * z)));
+    }
+    text
+}
