@@ -14,7 +14,8 @@
 #include "neighbours.cuh"
 
 #define FORCE_THREADS 128
-// j-particles that are unrolled: enough pairs to overlap, few enough for the instruction cache and the registers.
+// The way of the kernels that are shipped. The number unrolled gives enough pairs to overlap, and few enough for the
+// instruction cache and the registers.
 template <int R>
 using Usual = Way<R == 1 ? 8 : 4, R == 1, false>;
 

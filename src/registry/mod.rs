@@ -61,8 +61,8 @@ struct Entry<M> {
     stands_for: AtomicPtr<Self>,
     /// Whether the id had a member of its own once.
     had_own: AtomicBool,
-    /// Whether a call opened the member, and not its first use.
-    is_asked_for: AtomicBool,
+    /// Whether the member was opened by a call of `open`; false if its first use made it.
+    was_opened: AtomicBool,
     /// The member of this id, while it is open.
     member: Lock<Option<Box<M>>>,
     /// Where long work on the member is marked.
@@ -121,7 +121,7 @@ impl<M: Member> Registry<M> {
                     if member.is_none() {
                         *member = Some(self.new_member(entry)?);
                     }
-                    entry.is_asked_for.store(true, Ordering::Relaxed);
+                    entry.was_opened.store(true, Ordering::Relaxed);
                     M::opened(id, true);
                     return Ok(());
                 }
@@ -147,7 +147,7 @@ impl<M: Member> Registry<M> {
             let mut member = owner.member.lock();
             // Told under the lock: a later write belongs to the next member with this id.
             M::closed(id);
-            owner.is_asked_for.store(false, Ordering::Relaxed);
+            owner.was_opened.store(false, Ordering::Relaxed);
             let closed = member.take();
             drop(member);
             if let Some(mut closed) = closed {
@@ -228,8 +228,8 @@ impl<M: Member> Registry<M> {
     }
 
     /// Whether a call opened the member that `id` stands for, and not its first use.
-    pub fn is_asked_for(&self, id: i32) -> bool {
-        let asked = |owner: &Entry<M>| owner.is_asked_for.load(Ordering::Relaxed);
+    pub fn was_opened(&self, id: i32) -> bool {
+        let asked = |owner: &Entry<M>| owner.was_opened.load(Ordering::Relaxed);
         self.owner(id).is_some_and(asked)
     }
 
@@ -347,7 +347,7 @@ impl<M: Member> Registry<M> {
             next: AtomicPtr::new(bucket.load(Ordering::Acquire)),
             stands_for: AtomicPtr::new(ptr::null_mut()),
             had_own: AtomicBool::new(false),
-            is_asked_for: AtomicBool::new(false),
+            was_opened: AtomicBool::new(false),
             member: Lock::default(),
             work: LongWork::default(),
         }));

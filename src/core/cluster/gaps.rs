@@ -1,5 +1,5 @@
-//! What a block lacks among its j-particles. Clients may leave holes among the addresses; but one that counts from 1 would
-//! not notice.
+//! Missing j-particles. Holes among the addresses are legal, but a client that counts addresses from 1 loses its last particle
+//! unnoticed.
 
 use super::Cluster;
 

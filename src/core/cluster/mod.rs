@@ -52,7 +52,8 @@ pub struct Cluster {
     registers: Registers,
     stats: Option<Box<Stats>>,
     check: Option<Box<Audit>>,
-    /// All addresses below hold particles, or it was told that some do not, or a write was refused.
+    /// All addresses below this one hold particles. `usize::MAX` once there is nothing more to tell: something missing was
+    /// told, the client leaves holes on purpose, or a write was refused.
     complete: usize,
     /// Where long work on this cluster is marked, for forks.
     work: Option<&'static LongWork>,

@@ -59,7 +59,7 @@ impl Cluster {
         // If there is no memory for its page, the write is refused now and not at the next block.
         let position = match self.memory.reserve(address) {
             Ok(position) => position,
-            Err(error) => return Err(self.refused(error)),
+            Err(error) => return Err(self.refuse_write(error)),
         };
         let at_once = self.phase == Phase::Free
             // SAFETY: passed on.
@@ -88,16 +88,17 @@ impl Cluster {
         }
         match self.memory.empty_log() {
             true => Ok(()),
-            false => Err(self.refused(Error::OutOfMemory {
+            false => Err(self.refuse_write(Error::OutOfMemory {
                 purpose: jmemory::PURPOSE,
             })),
         }
     }
 
-    /// The answer to a write that is refused. Who has got it needs not be told that the particle is missing.
+    /// Notes that a write is refused, and returns its error. A client that was told of it is not told again that the particle
+    /// is missing.
     #[cold]
     #[inline(never)]
-    fn refused(&mut self, error: Error) -> Error {
+    fn refuse_write(&mut self, error: Error) -> Error {
         self.complete = usize::MAX;
         error
     }

@@ -77,7 +77,7 @@ pub unsafe fn firsthalf(
             c.note_refusal(error.clone());
             return Err(error);
         }
-        tell_gap(id, c, nj);
+        tell_gap(id, c, nj, "g6calc_firsthalf");
         if let Some(begin) = begin {
             // SAFETY: the caller vouches for the lengths, and they were checked.
             unsafe { record::firsthalf(id, nj, ni, arrays, hints, eps2, begin) };
@@ -124,19 +124,19 @@ fn of_firsthalf(error: Error) -> Error {
 /// Tells once for each cluster if the block that has just begun lacks j-particles: its results are right for those that are
 /// there, and wrong for those that the client means.
 #[inline(always)]
-pub(super) fn tell_gap(id: c_int, cluster: &mut Cluster, nj: usize) {
+pub(super) fn tell_gap(id: c_int, cluster: &mut Cluster, nj: usize, call: &'static str) {
     if let Some(gap) = cluster.gap(nj) {
-        tell(id, nj, gap);
+        tell(id, nj, gap, call);
     }
 }
 
 #[cold]
-fn tell(id: c_int, nj: usize, gap: Gap) {
+fn tell(id: c_int, nj: usize, gap: Gap, call: &'static str) {
     let notice = |message: std::fmt::Arguments<'_>| {
-        log::notice("missing j-particles", "g6calc_firsthalf", message);
+        log::notice("missing j-particles", call, message);
     };
     match gap {
-        Gap::Everything if !CLUSTERS.is_asked_for(id) => notice(format_args!(
+        Gap::Everything if !CLUSTERS.was_opened(id) => notice(format_args!(
             "cluster {id} was not opened, or was closed: it has no j-particles"
         )),
         Gap::Everything => notice(format_args!(
@@ -193,7 +193,7 @@ unsafe fn fetch(
             arrays.validate(ni)?;
             // SAFETY: the caller vouches for the lengths; the core copies before it returns.
             c.firsthalf(nj, unsafe { arrays.particles(ni, eps2) })?;
-            tell_gap(id, c, nj);
+            tell_gap(id, c, nj, "g6calc_lasthalf");
             if let Some(begin) = begin {
                 // SAFETY: the caller vouches for the lengths, and they were checked.
                 unsafe { record::firsthalf(id, nj, ni, arrays, NO_HINTS, eps2, begin) };

@@ -100,7 +100,7 @@ pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result
                 unsafe { flag.add(i).write_unaligned(0) };
             }
         }
-        tell_gap(id, c, nj);
+        tell_gap(id, c, nj, "g6_get_force");
         Ok(0)
     })
 }

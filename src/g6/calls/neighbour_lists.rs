@@ -79,7 +79,7 @@ pub unsafe fn get_neighbour_list(
     })
 }
 
-/// Tells once that a list was asked for that there is not, and is empty.
+/// Tells once that a list beyond the block was asked for.
 #[cold]
 fn tell_beyond(ipipe: usize, present: usize) {
     log::once(

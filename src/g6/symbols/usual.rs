@@ -81,7 +81,7 @@ calls! {
     /// `eps2` is the squared softening length and `h2[ni]` the squared neighbour radii. `aold`, `jold`, `phiold` were
     /// scaling hints for the fixed-point sums of GRAPE-6. They do not enter the forces; only a trace (`KIRIN_TRACE`)
     /// records them. The arrays are copied, so the client may change them after the return. A block whose results were
-    /// not fetched is dropped. Where this call is refused, so is the next `g6calc_lasthalf`, with the same code.
+    /// not fetched is dropped. Where this call is refused, so are the next `g6calc_lasthalf` and the neighbour lists, with the same code.
     ///
     /// An address at which nothing was stored exerts no force. If addresses begin at 1, a line on stderr says so, once for each cluster.
     /// Numbers are not tested: a NaN or an infinite number is taken as it is, and so is a negative `eps2`, with which the
@@ -101,7 +101,7 @@ calls! {
     /// With r = x_j - x_i, v = v_j - v_i and s = r^2 + eps^2: acc = sum m r / s^(3/2), jerk = sum m (v /
     /// s^(3/2) - 3 (r.v) r / s^(5/2)), pot = -sum m / s^(1/2), over all j with another label. A pair with
     /// s = 0 adds nothing. `nj`, `index`, `xi`, `vi`, `eps2` and `h2` are not looked at, because those of
-    /// `g6calc_firsthalf` count (`KIRIN_CHECK=1` reports the first difference). If no block waits, this call does the whole
+    /// `g6calc_firsthalf` count (`KIRIN_CHECK=1` reports the first difference of `nj`, `index`, `xi` or `eps2`). If no block waits, this call does the whole
     /// calculation with its own arguments. With a smaller `ni` than the block's it returns the first results; a larger one is refused. A
     /// nonzero return asked for a repetition on GRAPE-6; here it means that the arguments are illegal or
     /// memory is lacking. Neighbour lists are available after every form of this call; Phantom-GRAPE made

@@ -32,10 +32,10 @@ const LANES: f64 = 128.0;
 
 /// Clocks for which a read of 16 bytes by each thread of a warp occupies the shared memory of a multiprocessor, at most: a
 /// clock for each quarter of the warp. In the pair loops all threads of a row read the same place, which may take less.
-/// Not measured; `benches/variants.py` compares loops with more and with fewer reads.
+/// By this no kernel here is limited. Not measured; `benches/variants.py` compares loops with more and with fewer reads.
 const READ_CLOCKS: f64 = 4.0;
 
-/// Warps of a thread block, which share the shared memory.
+/// Warps that a multiprocessor executes side by side, which share its shared memory.
 const WARPS: f64 = 4.0;
 
 /// The device and the arithmetic that a plan is made for.

@@ -407,7 +407,7 @@ impl Body {
         particles
     }
 
-    /// The particles, for who has exclusive access.
+    /// The particles. No writes wait: the caller has settled them.
     #[inline(always)]
     pub fn particles(&mut self) -> &Particles {
         debug_assert!(!self.waits());

@@ -252,6 +252,7 @@ impl JMemory {
 
     /// Makes the pages of these addresses, as columns, and settles what was written before.
     fn make_room(&mut self, addresses: Range<usize>) -> Result<()> {
+        *self.has_some_columns.get_mut() = true;
         for (first, _) in pages_of(addresses.clone()) {
             let position = self.reserve(first as i32)?;
             let page = &self.pages[position];

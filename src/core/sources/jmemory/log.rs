@@ -1,7 +1,8 @@
 //! Writes on their way to the pages, in the order of the calls.
 //!
-//! A client's write is one append, whose cost does not depend on the address. A page takes in its rows later: when
-//! something reads the page, or before the next log is taken in.
+//! A client's write is one append; no page is waited for. While all pages are rows,
+//! [`JMemory::take_in`](super::JMemory::take_in) brings the writes in at once. Later a page takes in its writes when something
+//! reads it, or before the next log is taken in.
 
 use crate::error::Result;
 use crate::process::allocation;

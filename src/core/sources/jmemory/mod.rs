@@ -38,7 +38,7 @@ pub use self::slots::Slots;
 const SHELF: usize = 2048;
 
 /// Changed particles on up to so many pages are still in the cache, as they were just brought into the pages.
-pub const CACHED: usize = 256;
+pub const CACHED_PAGES: usize = 256;
 
 /// What the memory is for, in messages.
 pub const PURPOSE: &str = "j-particles";
@@ -113,7 +113,7 @@ impl JMemory {
     /// There is no memory.
     pub fn make_columns(&self) -> Result<()> {
         if !self.has_columns.load(Ordering::Acquire) {
-            self.has_some_columns.store(true, Ordering::Release);
+            self.has_some_columns.store(true, Ordering::Relaxed);
             for page in &self.pages {
                 (page.body).make_columns(|particles| page.bring_in(&self.log, particles))?;
             }
@@ -184,7 +184,7 @@ impl JMemory {
     #[cold]
     #[inline(never)]
     fn bring_up_to_date(&self, page: &Page) {
-        self.has_some_columns.store(true, Ordering::Release);
+        self.has_some_columns.store(true, Ordering::Relaxed);
         let made = (page.body).make_columns(|particles| page.bring_in(&self.log, particles));
         made.expect("there is memory for the columns");
     }
@@ -217,7 +217,7 @@ impl JMemory {
     /// particles. With exclusive access this costs less than [`JMemory::particles`].
     pub fn look_at_changed(&mut self, mut look: impl FnMut(usize, &Header, &Particles)) {
         self.settle();
-        let is_cached = self.changed.len() <= CACHED;
+        let is_cached = self.changed.len() <= CACHED_PAGES;
         for (n, &position) in self.changed.iter().enumerate() {
             if let Some(&next) = self.changed.get(n + 1)
                 && !is_cached
@@ -229,7 +229,7 @@ impl JMemory {
         }
     }
 
-    /// Fetches the changed particles of a page into the cache.
+    /// Fetches the changed particles of a page into the cache, where the page is rows.
     pub fn fetch_changed(&self, position: usize) {
         let page = &self.pages[position];
         (page.changed().iter()).for_each(|slot| page.body.fetch_row(slot));

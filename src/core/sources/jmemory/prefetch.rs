@@ -13,7 +13,7 @@ const AHEAD: usize = 12;
 const FEW: usize = 64;
 
 /// So many rows that were fetched one after the other are still in a near cache.
-pub const CACHED: usize = 1024;
+pub const CACHED_ROWS: usize = 1024;
 
 /// Fetches the rows of pages that the log's rows behind a range of its order will replace.
 pub fn rows(log: &Log, pages: &[Page], range: Range<usize>) {

@@ -2,7 +2,7 @@
 
 use super::PAGE;
 
-/// Some slots of a page. Who looks at them need not look at words that have none.
+/// Some slots of a page. Iterating skips words without slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slots {
     /// Bit `slot % 64` of word `slot / 64` tells whether a slot is among them.
@@ -42,7 +42,7 @@ impl Slots {
         &self.words
     }
 
-    /// How many they are.
+    /// Number of slots.
     #[inline]
     pub fn count(&self) -> usize {
         let words = bits(self.used.into()).map(|w| self.words[w]);

@@ -152,7 +152,7 @@ impl JMemory {
             changed,
             ..
         } = self;
-        let are_cached = incoming.len() <= prefetch::CACHED;
+        let are_cached = incoming.len() <= prefetch::CACHED_ROWS;
         for (n, (row, &place)) in incoming.rows().iter().zip(incoming.places()).enumerate() {
             if !are_cached {
                 prefetch::row_behind(incoming, pages, n);
@@ -164,7 +164,9 @@ impl JMemory {
                 // There is room: see `make_page`.
                 changed.push(place.position);
             }
-            page.body.change(false).replace(place.slot.into(), row);
+            let particles = page.body.change(false);
+            debug_assert!(particles.rows().is_some(), "all pages are rows");
+            particles.replace(place.slot.into(), row);
         }
         self.written += self.incoming.len() as u64;
         self.incoming.clear();

@@ -7,7 +7,7 @@ use crate::force::scaling::Scaling;
 use crate::gpu::layout::{AdvanceArgs, PageWork};
 use crate::gpu::plan::Module;
 use crate::process::settings::HostOrDevice;
-use crate::sources::jmemory::{CACHED, PAGE, Row, Slots};
+use crate::sources::jmemory::{CACHED_PAGES, PAGE, Row, Slots};
 
 /// Bytes of changes that are sent in one copy.
 const BATCH: usize = 16 << 20;
@@ -94,7 +94,7 @@ impl DeviceQueue {
         let mut work = upload.reserve::<PageWork>(batch.len());
         for (n, todo) in batch.iter().enumerate() {
             if let Some(next) = batch.get(n + 1)
-                && batch.len() > CACHED
+                && batch.len() > CACHED_PAGES
                 && next.records > 0
                 && !next.fresh
             {
