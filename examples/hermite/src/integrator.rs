@@ -128,15 +128,16 @@ impl<'g> Integrator<'g> {
         if status != 0 {
             return Err(Error::Library(status));
         }
-        let regularized = Regularized::among(&bodies, settings.regularize);
         let most_at_once = grape.most_at_once();
         if settings.regularize > 0.0 && most_at_once < membership::MOST {
+            grape.close(ID);
             return Err(Error::Refused(format!(
                 "--regularize: the forces on a system are found at up to {} places in one call, but the library has {most_at_once} \
                  pipelines (KIRIN_NPIPES)",
                 membership::MOST
             )));
         }
+        let regularized = Regularized::among(&bodies, settings.regularize);
         let new = Self {
             grape,
             settings,

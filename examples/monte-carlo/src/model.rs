@@ -182,7 +182,8 @@ impl Masses {
 }
 
 /// The cluster that is among the `bodies`: the stars that are bound to each other as shells about the density centre of these
-/// stars. Velocities are relative to theirs. The number of bodies that are not among them comes with the stars.
+/// stars. Velocities are relative to theirs. The number of bodies that are not among them comes with the stars. (The kit's
+/// `BoundPart` sums over all pairs, which is too slow for 10^6 stars, and its potential is not that of shells.)
 ///
 /// # Errors
 ///
@@ -233,7 +234,7 @@ fn bound_to(members: &[Body], centre: &Vec3, drift: &Vec3) -> impl Fn(&Body) -> 
         .map(|body| (norm(&sub(&body.x, &centre)), body.mass))
         .collect();
     shells.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // The mass inside of each shell, itself included, and the sum of m / r outside of it.
+    // `inside[k]`: the mass of the first k shells. `outside[k]`: the sum of m / r over all others.
     let mut inside = vec![0.0; shells.len() + 1];
     let mut outside = vec![0.0; shells.len() + 1];
     for (k, (_, m)) in shells.iter().enumerate() {

@@ -166,8 +166,10 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
             &mut std::io::stdout(),
             summary.text(options.profile).as_bytes(),
         );
-        files.report(|| summary.json(), || summary.figure())?;
+        let reported = files.report(|| summary.json(), || summary.figure());
+        // A lost state is told even if there is no report either.
         written?;
+        reported?;
         if let Some(what) = run.failures.unwritten() {
             tell(&format!("monte-carlo: {what}"));
         }

@@ -30,7 +30,7 @@ use crate::recording::Recorder;
 use crate::ring;
 use crate::two_d::{self, Agreed, Scratch, Told};
 
-/// The ranks agree whether to stop once in so many blocks at most: seldom enough to cost nothing.
+/// Most blocks between two agreements of the ranks whether to stop: seldom enough to cost nothing.
 const OCCASIONS: u64 = 16;
 
 /// How long the blocks between two such agreements may take, unless a single one takes longer: a batch system waits some

@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use kirin_kit::command::named;
+use kirin_kit::command::{named, tell};
 use kirin_kit::communicator::Communicator;
 
 use crate::columns::{Columns, PAGE, Piece};
@@ -213,10 +213,11 @@ impl Recorder {
     }
 
     /// Records a block with the active particles at these `addresses` of this rank's column. All ranks of the first row call it.
+    /// If the file cannot be written, the recording ends, and a line on stderr says so: other ranks know nothing of it.
     ///
     /// # Errors
     ///
-    /// The file cannot be written; a rank is lost.
+    /// A rank is lost.
     pub fn add<C: Communicator>(
         &mut self,
         row: &C,
@@ -246,7 +247,13 @@ impl Recorder {
         let words: Vec<String> = pages
             .map(|(page, count)| format!("{page}:{count}"))
             .collect();
-        self.write(&(words.join(" ") + "\n"))
+        if let Err(why) = self.write(&(words.join(" ") + "\n")) {
+            tell(&format!(
+                "parallel: {why}; the run goes on without the recording"
+            ));
+            self.file = None;
+        }
+        Ok(())
     }
 
     fn write(&mut self, text: &str) -> Result<(), Error> {

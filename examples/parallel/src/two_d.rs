@@ -65,7 +65,8 @@ pub enum Told<'a> {
     Failed(&'a Of),
 }
 
-/// A failed column tells the label of a particle and this instead of a length: a negative number.
+/// A failed column tells the label of a particle and this instead of a length: a negative number. Its first number is then
+/// the limit of the step, 0 for a force that is not finite, or -1 for a star beyond the grid of a potential.
 const FAILED: f64 = -((1u64 << 33) as f64);
 
 impl Told<'_> {

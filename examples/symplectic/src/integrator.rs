@@ -304,8 +304,8 @@ impl<'g> Integrator<'g> {
     /// # Errors
     ///
     /// A force is no longer finite, a number leaves its range, or the library fails. All stars are then where they were
-    /// before the step. On a GPU this may be noticed some steps later, and the stars are then where they were before the
-    /// first of these.
+    /// before the step. On a GPU this may be noticed up to 64 steps later; the processor then repeats the steps, and the
+    /// stars are where they were before the one that fails.
     pub fn step(&mut self, t_end: f64) -> Result<bool, Error> {
         let dt = self.settings.dt;
         let Some(end) = self.past.grid.next(self.time, dt, t_end) else {

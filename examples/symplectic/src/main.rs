@@ -99,9 +99,7 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
         .and_then(|s| s.value(checkpoint::PRECISION).map(str::to_owned));
     let grape = Grape::linked_or(own.library.path())?;
     let mut run = begin(options, &grape, snapshot)?;
-    if own.pairs == Some(Pairs::Program) {
-        run.integration.use_pairs(Pairs::Program)?;
-    }
+    run.integration.use_pairs(own.pairs.unwrap_or_default())?;
     if let (Some(was), (_, now)) = (precision, run.integration.description())
         && was != now
     {
@@ -146,12 +144,13 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
     Ok(summary.ended)
 }
 
-/// A new run, or one that starts from the input.
+/// A new run, or one that starts from the input. Its energy at the start is by the pairs that the options choose.
 fn begin<'g>(
     options: &Options,
     grape: &'g Grape,
     snapshot: Option<Snapshot>,
 ) -> Result<Run<Integrator<'g>>, Box<dyn Error>> {
+    let pairs = options.control.own.pairs.unwrap_or_default();
     let (Some(path), Some(mut snapshot)) = (&options.control.files.input, snapshot) else {
         let galaxy = options.galaxy.galaxy(None)?;
         let mut bodies = options.start.bodies()?;
@@ -163,7 +162,8 @@ fn begin<'g>(
             tell(&format!("symplectic: {remark}"));
         }
         options.galaxy.orbit(&galaxy)?.place(&galaxy, &mut bodies);
-        let integrator = Integrator::start(grape, settings, 0.0, &bodies)?;
+        let mut integrator = Integrator::start(grape, settings, 0.0, &bodies)?;
+        integrator.use_pairs(pairs)?;
         return Ok(Run::new(integrator, options.start.log())?);
     };
     let run = match checkpoint::settings(&snapshot).map_err(named(path))? {
@@ -197,8 +197,10 @@ fn begin<'g>(
             check_places(&snapshot.bodies, settings.eps).map_err(named(path))?;
             let place = options.galaxy.place(&galaxy, &mut snapshot, settings.eps);
             let time = place.map_err(named(path))?;
-            Integrator::start(grape, settings, time, &snapshot.bodies)
-                .and_then(|integrator| Run::new(integrator, Log::default()))
+            Integrator::start(grape, settings, time, &snapshot.bodies).and_then(|mut integrator| {
+                integrator.use_pairs(pairs)?;
+                Run::new(integrator, Log::default())
+            })
         }
     };
     Ok(run.map_err(named(path))?)

@@ -244,8 +244,8 @@ impl Own {
         }
         match (self.precision, self.library.path()) {
             (None | Some(Precision::Double), None) => Ok(()),
-            (_, Some(_)) => Err("--pairs program uses no --library".to_owned()),
-            _ => Err("--pairs program is in double precision".to_owned()),
+            (_, Some(_)) => Err("--pairs program uses no --library (with --library kirin a run that goes on takes back its own)".to_owned()),
+            _ => Err("--pairs program is in double precision (--precision double)".to_owned()),
         }
     }
 }

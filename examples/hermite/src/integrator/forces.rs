@@ -160,7 +160,7 @@ impl Integrator<'_> {
             block.index[k] = self.bodies[place.i].index;
             (block.x[k], block.v[k]) = (place.x, place.v);
             (block.acc[k], block.jerk[k]) = (state.acc, state.jerk);
-            // All places of a pair in a mean tide have the same neighbours.
+            // A pair in a mean tide looks for neighbours from its centre, the first place, alone: the others are close to it.
             let is_again = k > 0 && places[k - 1].i == place.i && !self.is_felt(place.i);
             block.h2[k] = match is_again {
                 true => 0.0,

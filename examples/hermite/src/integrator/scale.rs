@@ -6,15 +6,16 @@ use kirin_kit::vector::{dot, norm, sub};
 
 use super::membership::MOST;
 
-/// A star may be in a binary, triple or quadruple with so many neighbours. They are left out if they are closer than this part
-/// of the distance of the next one.
+/// Most neighbours of a star in its binary, triple or quadruple.
 const NEAREST: usize = 3;
+
+/// They are left out if they are closer than this part of the distance of the next neighbour.
 const CLOSE: f64 = 0.2;
 
 /// Number of stars whose neighbours are looked at.
 const SAMPLE: usize = 256;
 
-/// Virial radius of a cluster divided by its mass: 1 in standard units. With G = 1 it is 1 / (2 s^2), where s is the velocity
+/// Virial radius of a cluster divided by its mass: 1 in standard units. With G = 1 it is 1 / (2 sigma^2), where sigma is the velocity
 /// dispersion in virial equilibrium. The result is the nearest power of two, so that small changes of the bodies do not
 /// change it.
 pub(super) fn scale(bodies: &[Body]) -> f64 {
@@ -53,17 +54,18 @@ fn virial_radius(bodies: &[Body]) -> f64 {
     masses / energies
 }
 
-/// The largest distance of two stars on their present orbits.
+/// The largest distance of two stars; of only two, also that on their orbit.
 fn extent(bodies: &[Body]) -> f64 {
     let mut extent: f64 = 0.0;
     for (i, a) in bodies.iter().enumerate() {
         for b in &bodies[i + 1..] {
-            let (x, v) = (sub(&b.x, &a.x), sub(&b.v, &a.v));
-            let orbit = Orbit::of(&x, &v, a.mass + b.mass);
-            extent = extent.max(norm(&x));
-            if orbit.is_bound() {
-                extent = extent.max(orbit.apocentre());
-            }
+            extent = extent.max(norm(&sub(&b.x, &a.x)));
+        }
+    }
+    if let [a, b] = bodies {
+        let orbit = Orbit::of(&sub(&b.x, &a.x), &sub(&b.v, &a.v), a.mass + b.mass);
+        if orbit.is_bound() {
+            extent = extent.max(orbit.apocentre());
         }
     }
     extent
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn few_stars_are_as_large_as_their_orbits() {
+    fn two_stars_are_as_large_as_their_orbit() {
         // At the pericentre of an orbit with a = 4 and e = 0.9: the apocentre is 7.6.
         let speed = (19.0_f64 / 4.0).sqrt();
         let star = |x: f64, v: f64| Body {

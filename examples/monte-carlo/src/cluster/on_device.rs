@@ -258,8 +258,14 @@ impl<C: Communicator> Cluster<C> {
         }
         if debt > 0.0 {
             let now = device.diagnose()?;
+            if debt > now.kinetic {
+                // The processor repeats the steps, finds the same debt, and ends the run.
+                return Err(Failure::new(
+                    "the stars are to pay more energy together than they have",
+                ));
+            }
             self.past.ledger.shared += debt;
-            device.scale_velocities((1.0 - debt / now.kinetic).max(0.0).sqrt())?;
+            device.scale_velocities((1.0 - debt / now.kinetic).sqrt())?;
         }
         lap(Phase::Correction, device)?;
         self.past.time += dt;

@@ -218,7 +218,7 @@ impl<C: Communicator> Cluster<C> {
             )));
         }
         self.past.ledger.shared += debt;
-        let scale = (1.0 - debt / kinetic).max(0.0).sqrt();
+        let scale = (1.0 - debt / kinetic).sqrt();
         let Stars { vr, vt, .. } = &mut self.stars;
         let velocities = vr.par_iter_mut().zip(vt);
         velocities.with_min_len(1024).for_each(|(vr, vt)| {

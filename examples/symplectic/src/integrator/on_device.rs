@@ -26,12 +26,15 @@ pub(super) struct Ahead {
 }
 
 impl Integrator<'_> {
-    /// Chooses where the forces of the pairs come from, and computes them anew.
+    /// Chooses where the forces of the pairs come from, and computes them anew if that is another place.
     ///
     /// # Errors
     ///
     /// Whatever goes wrong with the forces.
     pub fn use_pairs(&mut self, pairs: Pairs) -> Result<(), Error> {
+        if pairs == self.pairs {
+            return Ok(());
+        }
         let past = self.past;
         self.pairs = pairs;
         let found = self.find_forces();
@@ -55,7 +58,7 @@ impl Integrator<'_> {
         let is_wanted = match device {
             Device::Cpu => false,
             Device::Gpu => true,
-            Device::Auto => obstacle.is_none() && self.library_is_on_gpu(),
+            Device::Auto => self.library_is_on_gpu(),
         };
         if !is_wanted || self.labels.is_empty() {
             return Ok(());
@@ -152,7 +155,7 @@ impl Integrator<'_> {
     }
 
     /// Brings the stars back from a GPU that takes the steps. If it has failed, or a force is no finite number, the
-    /// processor takes the steps again since they were here last.
+    /// processor repeats all steps since the stars were on the host last.
     ///
     /// # Errors
     ///
@@ -183,7 +186,7 @@ impl Integrator<'_> {
                 self.give_steps_up(&why);
                 self.step_again()
             }
-            // It knows neither in which step, nor of which star.
+            // The GPU knows neither the step nor the star: the processor repeats the steps and finds both.
             (Ok(_), _) => {
                 self.resident = None;
                 self.step_again()
