@@ -6,6 +6,7 @@ All take turns; the table has medians of processor time, the tree's building inc
 pytreegrav kirin has the angle that gives at most its median error.
 """
 
+import importlib.metadata
 import statistics
 import time
 
@@ -70,7 +71,7 @@ def main():
                         flush=True,
                     )
     with kirin.Tree(x, m) as tree:
-        print(f"\n{tree.backend}, {tree.precision}, kirin {kirin.__version__}, pytreegrav {pytreegrav.__version__}")
+        print(f"\n{tree.backend}, {tree.precision}, kirin {kirin.__version__}, pytreegrav {importlib.metadata.version('pytreegrav')}")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,8 @@ fn begin_with(mut options: Options) -> Result<Ended, Box<dyn Error>> {
     if let Some(snapshot) = &snapshot {
         options.control = options.control.or_told(snapshot)?;
     }
-    options.control.own.validate()?;
+    let uncentred = options.settings.all.uncentred;
+    options.control.own.validate(uncentred)?;
     let files = &options.control.files;
     let is_in_place = files.output.is_some() && files.replaced().is_none() && !files.force;
     if options.reverse && is_in_place {

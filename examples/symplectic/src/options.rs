@@ -237,10 +237,15 @@ impl Own {
     ///
     /// # Errors
     ///
-    /// The program's own pairs have one arithmetic and no library; in words.
-    pub fn validate(&self) -> Result<(), String> {
+    /// The program's own pairs have one arithmetic and no library, to which positions would be sent; in words.
+    pub fn validate(&self, uncentred: bool) -> Result<(), String> {
         if self.pairs != Some(Pairs::Program) {
             return Ok(());
+        }
+        if uncentred {
+            return Err(
+                "--uncentred is about what the library gets: not with --pairs program".to_owned(),
+            );
         }
         match (self.precision, self.library.path()) {
             (None | Some(Precision::Double), None) => Ok(()),
@@ -507,12 +512,16 @@ mod tests {
         let linked = kept(&["--library", "a/b.so"], &["--library", "kirin"]);
         assert_eq!(linked.library.path(), None);
         let own = kept(&["--pairs", "program"], &[]);
-        assert_eq!((own.pairs, own.validate()), (Some(Pairs::Program), Ok(())));
+        assert_eq!(
+            (own.pairs, own.validate(false)),
+            (Some(Pairs::Program), Ok(()))
+        );
+        assert!(own.validate(true).is_err());
         let library = kept(&["--pairs", "program"], &["--pairs", "library"]);
         assert_eq!(library.pairs, Some(Pairs::Library));
         assert!(
             kept(&["--pairs", "program"], &["--precision", "mixed"])
-                .validate()
+                .validate(false)
                 .is_err()
         );
     }

@@ -168,7 +168,7 @@ impl Additions {
             .satellites
             .iter()
             .any(Satellite::is_slowed)
-            .then(|| Friction::of(host));
+            .then(|| Friction::of(host, bar));
         let mut new = Self {
             told,
             bar,
@@ -184,7 +184,11 @@ impl Additions {
                 }
                 a
             };
-            moving.push(Moving::new(satellite.clone(), &field, friction.as_ref())?);
+            let masses = |t: f64| new.factor(t);
+            let friction = friction
+                .as_ref()
+                .map(|f| (f, &masses as &dyn Fn(f64) -> f64));
+            moving.push(Moving::new(satellite.clone(), &field, friction)?);
         }
         new.moving = moving;
         Ok(Box::leak(Box::new(new)))

@@ -75,7 +75,12 @@ pub struct Bar {
 impl Bar {
     /// The bar as it stands at `t`.
     pub fn at(&self, t: f64) -> Turned {
-        let (sin, cos) = (self.angle + self.speed * t).sin_cos();
+        self.towards(self.angle + self.speed * t)
+    }
+
+    /// The bar with its long axis at an angle from the x axis.
+    pub fn towards(&self, angle: f64) -> Turned {
+        let (sin, cos) = angle.sin_cos();
         Turned {
             needle: self.needle,
             speed: self.speed,

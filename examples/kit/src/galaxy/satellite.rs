@@ -4,6 +4,7 @@
 use std::f64::consts::PI;
 
 use super::Field;
+use super::bar::{Bar, Turned};
 use super::component::Plummer;
 use super::flow::{Phase, follow};
 use super::milky_way::{TIME, VELOCITY, solar_masses};
@@ -160,7 +161,8 @@ pub struct Moving {
 }
 
 impl Moving {
-    /// Follows the satellite from today in both directions through the field that `host` is at a time.
+    /// Follows the satellite from today in both directions through the field that `host` is at a time. Friction comes
+    /// with the masses of the galaxy at a time, in parts of today's.
     ///
     /// # Errors
     ///
@@ -168,14 +170,14 @@ impl Moving {
     pub fn new(
         satellite: Satellite,
         host: &dyn Fn(f64, &Vec3) -> Vec3,
-        friction: Option<&Friction>,
+        friction: Option<(&Friction, &dyn Fn(f64) -> f64)>,
     ) -> Result<Self, String> {
         let step = INTERVAL / TIME;
         let (mass, size) = satellite.body.size();
         let force = |t: f64, (x, v): &Phase| {
             let mut a = host(t, x);
-            if let Some(friction) = friction.filter(|_| satellite.friction) {
-                add_scaled(&mut a, -friction.rate(mass, size, x, v), v);
+            if let Some((friction, masses)) = friction.filter(|_| satellite.friction) {
+                add_scaled(&mut a, -friction.rate(mass, size, x, v, masses(t)), v);
             }
             a
         };
@@ -293,13 +295,48 @@ impl Field for Here {
 
 /// Dynamical friction by Chandrasekhar's formula. The density is that at the satellite. The velocity dispersion is
 /// isotropic and depends on the radius only. It is found by the Jeans equation on a line at 45 degrees from the plane.
+/// A bar counts as its mean over all angles, for it turns much faster than a satellite.
 pub struct Friction {
     /// Logarithm of the first radius, and the step.
     first: f64,
     step: f64,
     /// Dispersion squared at the radii.
     squared: Vec<f64>,
+    host: Smooth,
+}
+
+/// What slows a satellite: the galaxy, and a bar at all angles.
+struct Smooth {
     host: &'static (dyn Field + Sync),
+    bar: Vec<Turned>,
+}
+
+impl Smooth {
+    /// Angles of the bar in half a turn.
+    const ANGLES: usize = 16;
+
+    fn of(host: &'static (dyn Field + Sync), bar: Option<Bar>) -> Self {
+        let turned = |bar: Bar| {
+            // Half a turn brings a bar to itself.
+            (0..Self::ANGLES).map(move |k| bar.towards(PI * k as f64 / Self::ANGLES as f64))
+        };
+        Self {
+            host,
+            bar: bar.into_iter().flat_map(turned).collect(),
+        }
+    }
+
+    /// The density at `x`, and the attraction to the centre times the distance from it.
+    fn at(&self, x: &Vec3) -> (f64, f64) {
+        let inward = |field: &dyn Field| -dot(&field.acceleration(x), x);
+        let (mut rho, mut pull) = (self.host.density(x), inward(self.host));
+        let part = 1.0 / self.bar.len().max(1) as f64;
+        for bar in &self.bar {
+            rho += part * bar.density(x);
+            pull += part * inward(bar);
+        }
+        (rho.max(0.0), pull)
+    }
 }
 
 /// From 10 pc to 1 Mpc.
@@ -312,16 +349,15 @@ fn diagonal(r: f64) -> Vec3 {
 }
 
 impl Friction {
-    /// By the Jeans equation of the field.
-    pub fn of(host: &'static (dyn Field + Sync)) -> Self {
+    /// By the Jeans equation of the field of a galaxy and its bar.
+    pub fn of(host: &'static (dyn Field + Sync), bar: Option<Bar>) -> Self {
+        let host = Smooth::of(host, bar);
         let first = FRICTION_RADII.0.ln();
         let step = (FRICTION_RADII.1 / FRICTION_RADII.0).ln() / FRICTION_LINES as f64;
         // Density and rho |a| r of d ln r.
         let at = |k: usize| {
-            let r = (first + step * k as f64).exp();
-            let x = diagonal(r);
-            let rho = host.density(&x).max(0.0);
-            (rho, -rho * dot(&host.acceleration(&x), &x))
+            let (rho, pull) = host.at(&diagonal((first + step * k as f64).exp()));
+            (rho, rho * pull)
         };
         let lines: Vec<(f64, f64)> = (0..=FRICTION_LINES).map(at).collect();
         let mut squared = vec![0.0; lines.len()];
@@ -342,7 +378,7 @@ impl Friction {
         }
     }
 
-    /// Velocity dispersion in one direction at `r`.
+    /// Velocity dispersion in one direction at `r`, today.
     pub fn dispersion(&self, r: f64) -> f64 {
         let place = ((r.ln() - self.first) / self.step).clamp(0.0, (FRICTION_LINES - 2) as f64);
         let k = place as usize;
@@ -355,10 +391,11 @@ impl Friction {
     /// The deceleration, divided by the velocity, of a satellite of this mass and half-mass radius: 4 pi m rho
     /// ln(Lambda) (erf X - 2 X exp(-X^2) / sqrt pi) / v^3, with X = v / (sqrt 2 sigma). ln(Lambda) is ln(1 + (r /
     /// max(size, m / v^2))^2) / 2. A satellite nearer to the galaxy's centre than its half-mass radius is no point
-    /// mass: a further factor falls from 1 there to 0 at the centre.
-    fn rate(&self, mass: f64, size: f64, x: &Vec3, v: &Vec3) -> f64 {
+    /// mass: a further factor falls from 1 there to 0 at the centre. The galaxy's masses are `masses` times today's.
+    fn rate(&self, mass: f64, size: f64, x: &Vec3, v: &Vec3, masses: f64) -> f64 {
         let (r, speed) = (norm(x), norm(v));
-        let (rho, sigma) = (self.host.density(x).max(0.0), self.dispersion(r));
+        let rho = masses * self.host.at(x).0;
+        let sigma = masses.sqrt() * self.dispersion(r);
         if rho == 0.0 || sigma == 0.0 || speed == 0.0 {
             return 0.0;
         }
@@ -377,6 +414,7 @@ mod tests {
     use super::*;
     use crate::galaxy::MilkyWay;
     use crate::galaxy::additions::{AdditionOptions, Additions};
+    use crate::galaxy::bar::Needle;
     use crate::vector::sub;
 
     fn followed(text: &str) -> &'static Additions {
@@ -402,7 +440,7 @@ mod tests {
     #[test]
     fn friction_is_galpys() {
         let host: &'static MilkyWay = Box::leak(Box::new(MilkyWay::MwPotential2014));
-        let friction = Friction::of(host);
+        let friction = Friction::of(host, None);
         for (r, expected) in DISPERSION {
             let found = VELOCITY * friction.dispersion(r);
             assert!((found / expected - 1.0).abs() < 2e-3, "{r}: {found}");
@@ -414,6 +452,85 @@ mod tests {
             let off = norm(&sub(&at(slowed), &expected)) / norm(&expected);
             assert!(off < 1e-3, "{gyr}: {:?}", at(slowed));
             assert!(norm(&sub(&at(free), &expected)) / norm(&expected) > 0.1);
+        }
+    }
+
+    /// Where all masses are f times as large and all velocities sqrt(f) times, an orbit is passed sqrt(f) times as fast.
+    #[test]
+    fn friction_grows_with_the_galaxy() {
+        let host: &'static MilkyWay = Box::leak(Box::new(MilkyWay::MwPotential2014));
+        let friction = Friction::of(host, None);
+        let (x, v, mass, size) = ([30.0, 0.0, 20.0], [0.2, 0.7, 0.1], solar_masses(2e10), 2.0);
+        let today = friction.rate(mass, size, &x, &v, 1.0);
+        for f in [0.25_f64, 1.7] {
+            let faster = friction.rate(f * mass, size, &x, &v.map(|c| f.sqrt() * c), f);
+            assert!((faster / (f.sqrt() * today) - 1.0).abs() < 1e-12, "{f}");
+        }
+        // A billion years ago, when the masses were 0.7 of today's.
+        let told = AdditionOptions {
+            satellites: vec![
+                Satellite::parse("plummer:2e10:1.5:30,0,20:0,120,30:friction").unwrap(),
+            ],
+            growth: 0.3,
+            ..AdditionOptions::default()
+        };
+        let more = Additions::of(told, MilkyWay::MwPotential2014).unwrap();
+        let (then, h) = (-1000.0 / TIME, INTERVAL / TIME);
+        let at = |t: f64| more.satellites(t)[0].phase();
+        let ((x, v), (_, before), (_, after)) = (at(then), at(then - h), at(then + h));
+        let pull = host.acceleration(&x);
+        let slowing: Vec3 =
+            std::array::from_fn(|k| 0.7 * pull[k] - (after[k] - before[k]) / (2.0 * h));
+        let (mass, size) = more.told.satellites[0].body.size();
+        let expected = friction.rate(mass, size, &x, &v, 0.7);
+        let found = dot(&slowing, &v) / dot(&v, &v);
+        assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected}");
+    }
+
+    /// A needle of no length is a Plummer sphere.
+    #[test]
+    fn a_bar_is_of_the_galaxy_that_slows() {
+        struct WithSphere(MilkyWay, Plummer);
+        impl Field for WithSphere {
+            fn potential(&self, x: &Vec3) -> f64 {
+                self.0.potential(x) + self.1.potential(x)
+            }
+            fn acceleration(&self, x: &Vec3) -> Vec3 {
+                let mut a = self.0.acceleration(x);
+                add_scaled(&mut a, 1.0, &self.1.acceleration(x));
+                a
+            }
+            fn density(&self, x: &Vec3) -> f64 {
+                self.0.density(x) + self.1.density(x)
+            }
+        }
+        let model = MilkyWay::MwPotential2014;
+        let (m, scale) = (solar_masses(3e10), 2.0);
+        let sphere = WithSphere(model, Plummer { m, b: scale });
+        let expected = Friction::of(Box::leak(Box::new(sphere)), None);
+        let needle = Needle {
+            m,
+            a: 1e-3 * scale,
+            b: 0.0,
+            c: scale,
+        };
+        let bar = Bar {
+            needle,
+            speed: 0.0,
+            angle: 0.0,
+        };
+        let host: &'static MilkyWay = Box::leak(Box::new(model));
+        let [found, without] = [Some(bar), None].map(|bar| Friction::of(host, bar));
+        let v = [0.2, 0.7, 0.1];
+        for (x, least) in [([1.0, 2.0, 0.5], 0.3), ([4.0, 1.0, 3.0], 0.1)] {
+            let rate = |f: &Friction| f.rate(solar_masses(1e9), 0.1, &x, &v, 1.0);
+            let (right, of_bar) = (rate(&expected), rate(&found));
+            assert!((of_bar / right - 1.0).abs() < 1e-4, "{of_bar} {right}");
+            assert!(
+                (right / rate(&without) - 1.0).abs() > least,
+                "{right} {}",
+                rate(&without)
+            );
         }
     }
 

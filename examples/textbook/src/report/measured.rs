@@ -149,6 +149,8 @@ fn run(subject: &Subject, n: usize, steps: u64) -> Result<Said, String> {
     let mut command = match (subject.workers_from, cfg!(feature = "mpi")) {
         (WorkersFrom::Ranks, true) => {
             let mut launcher = Command::new("mpirun");
+            // Open MPI's word for more ranks than cores, which take turns.
+            launcher.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
             launcher.args(["-n", &workers]).arg(program);
             launcher
         }
@@ -174,19 +176,34 @@ fn run(subject: &Subject, n: usize, steps: u64) -> Result<Said, String> {
         Some(elapsed) if output.status.success() => {
             Ok((elapsed, seconds("longest worker: ", " s of processor time")))
         }
-        _ => {
-            let last = said
-                .lines()
-                .rev()
-                .find_map(|line| line.strip_prefix("textbook: "));
-            Err(last.unwrap_or("it failed").to_owned())
-        }
+        _ => Err(reason(&said)),
     }
+}
+
+/// Why a program failed that said this on stderr: its own last words, or the first of its launcher, which follow a rule.
+fn reason(said: &str) -> String {
+    let own = said
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("textbook: "));
+    let words = |line: &&str| line.contains(char::is_alphabetic);
+    let first = || said.lines().find(words).map(str::trim);
+    own.or_else(first).unwrap_or("it failed").to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_launchers_words_are_told() {
+        let rule = "-".repeat(20);
+        let launcher = format!("{rule}\nmpirun does not run as root.\n\nMore.\n{rule}\n");
+        assert_eq!(reason(&launcher), "mpirun does not run as root.");
+        let own = format!("textbook: no memory\n{launcher}");
+        assert_eq!(reason(&own), "no memory");
+        assert_eq!(reason(""), "it failed");
+    }
 
     #[test]
     fn workers_beyond_the_cores_take_turns() {
