@@ -219,7 +219,10 @@ fn pairs<
         let mut pair = unsafe { target.pair::<CAREFUL>(s, j.tile, at) };
         while at + S::LANES < range.end {
             // SAFETY: as above.
-            let next = unsafe { target.pair::<CAREFUL>(s, j.tile, at + S::LANES) };
+            let mut next = unsafe { target.pair::<CAREFUL>(s, j.tile, at + S::LANES) };
+            // Between the root of a vector and its terms there is then as much other work as can be: a processor looks only a
+            // few instructions ahead.
+            s.order(&mut next.estimate, &mut pair.estimate);
             // SAFETY: as above.
             unsafe { pass.add(&target, pair, at, distances) };
             pair = next;

@@ -116,6 +116,10 @@ impl Simd for Avx512<f32> {
         simd!(_mm512_rsqrt14_ps(x))
     }
     #[inline(always)]
+    fn order(self, first: &mut __m512, second: &mut __m512) {
+        simd!(order(first, second));
+    }
+    #[inline(always)]
     fn refine<const FINE: bool>(self, x: __m512, y: __m512) -> __m512 {
         // From 14 bits. Twice the root takes one operation less, and is rounded once more.
         if !FINE {
@@ -211,6 +215,21 @@ impl Simd for Avx512<f32> {
     #[inline(always)]
     fn are_finite(self, sums: &Sums) -> bool {
         are_finite(sums)
+    }
+}
+
+/// [`Simd::order`]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn order(first: &mut __m512, second: &mut __m512) {
+    // SAFETY: the assembly is empty; the registers keep what they have.
+    unsafe {
+        std::arch::asm!(
+            "/* {0} {1} */",
+            inout(zmm_reg) * first,
+            inout(zmm_reg) * second,
+            options(pure, nomem, nostack, preserves_flags)
+        );
     }
 }
 

@@ -158,6 +158,11 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn greater_magnitude(self, a: Self::V, b: Self::V) -> Self::V;
     /// A rough 1 / sqrt(x).
     fn estimate(self, x: Self::V) -> Self::V;
+    /// Changes neither vector. Where it gains speed, the compiler places whatever uses `second` after the computation of `first`.
+    #[inline(always)]
+    fn order(self, first: &mut Self::V, second: &mut Self::V) {
+        let _ = (first, second);
+    }
     /// A Newton step for 1 / sqrt(x), which doubles the correct digits of y. (y (3 - x y^2), twice the root, takes one
     /// operation less but is rounded once more.)
     // aarch64 has an instruction for it.

@@ -495,6 +495,17 @@ fn rows<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
     }
 }
 
+fn order<S: Simd>(name: &str, s: S, _: bool) {
+    let [a, b] = [1, 2].map(numbers::<S::T>);
+    let ordered = |at: usize| {
+        let (mut first, mut second) = (load(s, &a, at), load(s, &b, at));
+        s.order(&mut first, &mut second);
+        [first, second]
+    };
+    assert_lanes(name, s, |at| ordered(at)[0], |slot| a[slot].to_f64());
+    assert_lanes(name, s, |at| ordered(at)[1], |slot| b[slot].to_f64());
+}
+
 #[test]
 fn columns_are_those_of_the_rows() {
     ask!(rows);
@@ -508,6 +519,11 @@ fn arithmetic_is_rounded_once_and_fused_where_it_can_be() {
 #[test]
 fn roots_are_right_to_about_an_ulp() {
     ask!(roots);
+}
+
+#[test]
+fn vectors_in_an_order_keep_their_lanes() {
+    ask!(order);
 }
 
 #[test]
