@@ -423,6 +423,18 @@ impl Body {
         }
     }
 
+    /// Fetches the position and the velocity in a slot into the cache, where there are rows.
+    #[inline(always)]
+    pub fn fetch_motion(&self, slot: usize) {
+        let rows = self.rows_at.load(Ordering::Relaxed);
+        if !rows.is_null() {
+            let words = rows.wrapping_add(slot).cast::<f64>();
+            // They are six words, which lie in one line or in two.
+            prefetch::line(words.wrapping_add(X));
+            prefetch::line(words.wrapping_add(V + 2));
+        }
+    }
+
     /// Whether writes wait to be brought in.
     pub fn waits(&mut self) -> bool {
         *self.state.get_mut() == WAITING

@@ -1,7 +1,7 @@
 //! Writes on their way to the pages, in the order of the calls.
 //!
-//! A client's write is one append; no page is waited for. While all pages are rows,
-//! [`JMemory::take_in`](super::JMemory::take_in) brings the writes in at once. Later a page takes in its writes when something
+//! A client's write is one append; no page is waited for. If all pages are rows and the writes are few,
+//! [`JMemory::take_in`](super::JMemory::take_in) brings them in at once. Otherwise a page takes in its writes when something
 //! reads it, or before the next log is taken in.
 
 use crate::error::Result;

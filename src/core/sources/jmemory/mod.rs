@@ -4,9 +4,9 @@
 //! addresses. So an address near 2^31 costs one page, and loops skip pages that were never written.
 //!
 //! [`JMemory::write_at_once`] writes straight into a page. Writes are appended to a log instead if they are scattered
-//! over rows, or if a block needs the memory unchanged. [`JMemory::take_in`] makes the writes so far part of the state. While
-//! all pages are rows, it brings them into the pages. Once there are columns, each page learns which writes are its own. They are
-//! brought into the page when something reads it, or before the next log is taken in. GRAPE-6's particles are rows
+//! over rows, or if a block needs the memory unchanged. [`JMemory::take_in`] makes the writes so far part of the state. If
+//! all pages are rows and the writes are few, it brings them into the pages. Otherwise each page learns which writes are its own.
+//! They are brought into the page when something reads it, or before the next log is taken in. GRAPE-6's particles are rows
 //! ([`Row`]) until something reads columns; all others are columns from the start.
 
 mod body;
@@ -26,7 +26,7 @@ use crate::process::allocation;
 use crate::sources::particle::JParticle;
 
 pub use self::body::Particles;
-use self::body::Taken;
+use self::body::{Body, Taken};
 pub use self::load::{Given, Three};
 pub use self::log::LOG;
 use self::log::Log;
@@ -87,6 +87,8 @@ pub struct JMemory {
     has_columns: AtomicBool,
     /// Whether some pages are.
     has_some_columns: AtomicBool,
+    /// Whether what a write will replace is fetched into the cache as the write is appended to the log.
+    fetches: bool,
 }
 
 impl JMemory {
@@ -222,7 +224,7 @@ impl JMemory {
             if let Some(&next) = self.changed.get(n + 1)
                 && !is_cached
             {
-                self.fetch_changed(next as usize);
+                self.fetch_each(next as usize, Body::fetch_motion);
             }
             let Page { header, body, .. } = &mut self.pages[position as usize];
             look(position as usize, header, body.particles());
@@ -231,8 +233,13 @@ impl JMemory {
 
     /// Fetches the changed particles of a page into the cache, where the page is rows.
     pub fn fetch_changed(&self, position: usize) {
+        self.fetch_each(position, Body::fetch_row);
+    }
+
+    #[inline(always)]
+    fn fetch_each(&self, position: usize, fetch: impl Fn(&Body, usize)) {
         let page = &self.pages[position];
-        (page.changed().iter()).for_each(|slot| page.body.fetch_row(slot));
+        (page.changed().iter()).for_each(|slot| fetch(&page.body, slot));
     }
 
     /// Notes that the backend has seen all writes.

@@ -12,7 +12,8 @@ const AHEAD: usize = 12;
 /// Pages with more writes than this are read in order by then, which the processor notices itself.
 const FEW: usize = 64;
 
-/// So many rows that were fetched one after the other are still in a near cache.
+/// So many rows that were fetched one after the other are still in a near cache. To fetch more of them in an order without
+/// regard to pages takes longer than to sort them: most accesses then need another page of the processor's memory.
 pub const CACHED_ROWS: usize = 1024;
 
 /// Fetches the rows of pages that the log's rows behind a range of its order will replace.
@@ -27,15 +28,6 @@ pub fn rows(log: &Log, pages: &[Page], range: Range<usize>) {
         let place = log.places()[ahead.row()];
         let page = &pages[place.position as usize];
         page.body.fetch_row(ahead.slot() % PAGE);
-    }
-}
-
-/// Fetches the row that one of the next rows of the log will replace, where rows replace others in the order of the log.
-#[inline(always)]
-pub fn row_behind(log: &Log, pages: &[Page], n: usize) {
-    if let Some(ahead) = log.places().get(n + AHEAD) {
-        let page = &pages[ahead.position as usize];
-        page.body.fetch_row(usize::from(ahead.slot) % PAGE);
     }
 }
 

@@ -1,8 +1,9 @@
 //! Writes to the memory: at once into a page, or to the log and from there into the pages.
 
 use super::log::LOG;
+use super::prefetch::{self, CACHED_ROWS};
 use super::row::{ClientParticle, Row};
-use super::{JMemory, PAGE, prefetch};
+use super::{JMemory, PAGE};
 use crate::error::Result;
 use crate::sources::particle::JParticle;
 
@@ -38,8 +39,8 @@ impl JMemory {
         at_rest: bool,
     ) {
         let slot = address as usize % PAGE;
-        if !*self.has_some_columns.get_mut() {
-            // By the time the row is brought in it is in the cache.
+        if self.fetches && self.incoming.len() < CACHED_ROWS {
+            // When the row is brought in, it is in the cache.
             self.pages[position].body.fetch_row(slot);
         }
         // SAFETY: passed on.
@@ -112,7 +113,9 @@ impl JMemory {
             return;
         }
         self.settle();
-        if !*self.has_some_columns.get_mut() {
+        // The next log is taken to be about as long.
+        self.fetches = self.incoming.len() <= CACHED_ROWS && !*self.has_some_columns.get_mut();
+        if self.fetches {
             return self.bring_in_rows();
         }
         std::mem::swap(&mut self.log, &mut self.incoming);
@@ -143,8 +146,8 @@ impl JMemory {
         });
     }
 
-    /// Makes the writes so far part of the state where all pages are rows: brings them in at once, in the order of the calls. A
-    /// row lies in one place of the memory, so an order by pages would gain nothing.
+    /// Makes the writes so far part of the state where all pages are rows, and what the writes replace is in the cache: brings
+    /// them in at once, in the order of the calls. An order by pages would gain nothing.
     fn bring_in_rows(&mut self) {
         let Self {
             incoming,
@@ -152,11 +155,7 @@ impl JMemory {
             changed,
             ..
         } = self;
-        let are_cached = incoming.len() <= prefetch::CACHED_ROWS;
-        for (n, (row, &place)) in incoming.rows().iter().zip(incoming.places()).enumerate() {
-            if !are_cached {
-                prefetch::row_behind(incoming, pages, n);
-            }
+        for (row, &place) in incoming.rows().iter().zip(incoming.places()) {
             let page = &mut pages[place.position as usize];
             page.header
                 .note(usize::from(place.slot) % PAGE, place.flags);

@@ -101,7 +101,7 @@ impl DeviceQueue {
                 job.memory.fetch_changed(next.position);
             }
             let page = job.memory.header(todo.position);
-            if todo.records == 0 && store.has(page, todo) {
+            if todo.is_current {
                 upload.write(&mut work, store.note_prediction(page, todo, stamp));
                 continue;
             }

@@ -31,6 +31,15 @@ struct Resident {
     is_short: bool,
 }
 
+impl Resident {
+    /// Whether what the device knows of the page holds for these particles, too.
+    fn has_summary_of(&self, page: &Header, particles: &Particles) -> bool {
+        self.mass_version == particles.mass_version
+            && self.index_version == particles.index_version
+            && (self.info.flags & HAS_SNAP != 0) == page.has_snap()
+    }
+}
+
 /// A page to bring up to date.
 pub struct Todo {
     /// Its position in the host's j-memory.
@@ -39,6 +48,8 @@ pub struct Todo {
     pub place: u32,
     /// Whether the page was not on the device before.
     pub fresh: bool,
+    /// Whether the device has all of its particles.
+    pub is_current: bool,
     /// Number of particles to send.
     pub records: usize,
     /// Whether their records are short, as the page is at rest.
@@ -180,6 +191,7 @@ impl Store {
             position,
             place: self.place(position),
             fresh: false,
+            is_current: false,
             records: memory.header(position).changed().count(),
             is_short: self.takes_short(self.place(position), memory.header(position)),
         });
@@ -231,18 +243,18 @@ impl Store {
             let page = memory.header(position);
             let resident = self.places[position].checked_sub(1);
             let resident = resident.and_then(|place| self.residents[place as usize].as_ref());
-            let current_version = resident.is_some_and(|r| r.version == page.version());
+            let is_current = resident.is_some_and(|r| r.version == page.version());
             let stamp = own_stamp(page, stamp);
             let stamp = (self.epoch, stamp);
             let ready = resident.is_some_and(|r| n >= predicted || r.predicted == stamp);
-            if current_version && ready {
+            if is_current && ready {
                 continue;
             }
             let (place, fresh) = match self.places[position].checked_sub(1) {
                 Some(place) => (place, false),
                 None => (self.take_place(position), true),
             };
-            let records = match (fresh, current_version) {
+            let records = match (fresh, is_current) {
                 (true, _) => Slots::from(page.present()).count(),
                 (false, true) => 0,
                 (false, false) => page.changed().count(),
@@ -251,6 +263,7 @@ impl Store {
                 position,
                 place,
                 fresh,
+                is_current,
                 records,
                 is_short: match fresh {
                     true => page.is_at_rest(),
@@ -261,14 +274,8 @@ impl Store {
         Ok(todo)
     }
 
-    /// Whether it was noted that the device has all particles of a page.
-    pub fn has(&self, page: &Header, todo: &Todo) -> bool {
-        let resident = self.residents[todo.place as usize].as_ref();
-        !todo.fresh && resident.is_some_and(|resident| resident.version == page.version())
-    }
-
     /// Notes that a page will be predicted, and returns what the kernel `advance` has to do for that. The device
-    /// [`has`](Self::has) the page.
+    /// has all particles of the page.
     pub fn note_prediction(&mut self, page: &Header, todo: &Todo, stamp: Stamp) -> PageWork {
         let resident = self.residents[todo.place as usize].as_mut();
         let info = resident.map(|resident| {
@@ -289,6 +296,16 @@ impl Store {
         precision: Precision,
     ) -> PageWork {
         let slot = &mut self.residents[todo.place as usize];
+        let stamp = (self.epoch, own_stamp(page, stamp));
+        if let Some(resident) = slot
+            && !todo.fresh
+            && resident.has_summary_of(page, particles)
+        {
+            resident.version = page.version();
+            resident.predicted = stamp;
+            resident.is_short = todo.is_short;
+            return todo.work(resident.info, begin);
+        }
         let before = slot
             .as_ref()
             .filter(|r| r.mass_version == particles.mass_version && !todo.fresh);
@@ -333,7 +350,7 @@ impl Store {
             mass_version: particles.mass_version,
             index_version: particles.index_version,
             info,
-            predicted: (self.epoch, own_stamp(page, stamp)),
+            predicted: stamp,
             is_short: todo.is_short,
         });
         todo.work(info, begin)
