@@ -25,6 +25,8 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = [REPOSITORY / "kernels", REPOSITORY / "kernels/variants", REPOSITORY / "src/device/kernels", *sorted(REPOSITORY.glob("examples/*/kernels"))]
 TARGET = "60"
 OPTIONS = [f"--gpu-architecture=compute_{TARGET}", "--std=c++17", "--fmad=false", "--ftz=true"]
+# Where a folder's headers are. The variants are made of the library's.
+INCLUDES = [".", ".."]
 # What NVRTC 12.1 writes, and the first Linux driver that reads it (that of CUDA 12.1).
 PTX_VERSION = "8.1"
 LEAST_DRIVER = "530.30.02"
@@ -106,7 +108,7 @@ def build(folder):
         raise Wrong(f"NVRTC says that it is {compiler.version()}, expected {nvrtc.VERSION}")
     built = {}
     for module in modules(folder):
-        options = OPTIONS + [f"-I{folder}", f"-I{folder.parent}"]
+        options = OPTIONS + [f"-I{folder / include}" for include in INCLUDES]
         ptx, warnings = compiler.compile(module.read_text(), module.name, options)
         if warnings.strip():
             print(warnings, file=sys.stderr)
@@ -117,10 +119,11 @@ def build(folder):
 
 def manifest(folder, built):
     """What prebuilt/ was made from, and how. ffi-tests/tests/prebuilt.rs reads it."""
+    includes = [f"-I{os.path.normpath(folder.relative_to(REPOSITORY) / include)}" for include in INCLUDES]
     lines = [
         "# Written by kernels/build.py.",
         f"nvrtc {nvrtc.VERSION}",
-        f"options {' '.join(OPTIONS)} -I{folder.relative_to(REPOSITORY)}",
+        f"options {' '.join(OPTIONS + includes)}",
         f"ptx {PTX_VERSION}",
         f"target sm_{TARGET}",
         f"driver {LEAST_DRIVER}",

@@ -66,7 +66,7 @@ sum_leaves(const Run<P>& run, const Tile<P>& tile, const Target<P>* i, typename 
                 if (run.mask) {
                     add_run<P, JERK, NEAREST, true, R, W::UNROLL>(at, i, minus_three, sums, least);
                 } else if constexpr (W::AHEAD != 0) {
-                    add_run_ahead<P, JERK, NEAREST, false, R, W>(at, i, minus_three, sums, least);
+                    add_run_ahead<P, JERK, NEAREST, R, W>(at, i, minus_three, sums, least);
                 } else {
                     add_run<P, JERK, NEAREST, false, R, W::UNROLL>(at, i, minus_three, sums, least);
                 }

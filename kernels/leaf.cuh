@@ -57,8 +57,9 @@ __device__ __forceinline__ void add_pair(const typename P::Vector& j, const type
     }
 }
 
-// Adds the pairs of one run of j-particles, which begins at `at`: the roots of W::UNROLL j-particles, then their sums.
-template <class P, bool JERK, bool NEAREST, bool MASK, int R, class W>
+// Adds the pairs of one run of j-particles, which begins at `at`: the roots of W::UNROLL j-particles, then their sums. No
+// i-particle is among the j-particles.
+template <class P, bool JERK, bool NEAREST, int R, class W>
 __device__ __forceinline__ void add_run_ahead(const typename P::Vector* at, const Target<P>* i,
                                               typename P::Number minus_three, typename P::Number (*sums)[P::PARTS],
                                               typename P::Number* least)
@@ -74,7 +75,7 @@ __device__ __forceinline__ void add_run_ahead(const typename P::Vector* at, cons
 #pragma unroll
             for (int r = 0; r < R; ++r) {
                 const Separation<P> pair(at[u], jlow, i[r]);
-                inverse[u][r] = inverse_distance<P, NEAREST, MASK>(pair, at[each + u], i[r], least + r);
+                inverse[u][r] = inverse_distance<P, NEAREST, false>(pair, at[each + u], i[r], least + r);
             }
         }
 #pragma unroll
