@@ -7,8 +7,9 @@
 //! hermite.settings EPS ETA ETA_START DT_MAX DT_MIN SHARED    SHARED is true or false
 //! hermite.scale SCALE            virial radius over mass at the start of a regularized run, where it is not 1
 //! hermite.regularized FACTOR FORMED STEPS SECONDS            where systems are regularized, and for each:
-//! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ PERTURBED
-//!                                labels; centre; second star from the first; tide and its rate
+//! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ PERTURBED [U]
+//!                                labels; centre; second star from the first; tide and its rate; whether the tide is
+//!                                followed along the orbit; if not, what the orbit's energy has of that in the tide
 //! hermite.multiple N I J ... X Y Z VX VY VZ  K1 K2 ... x y z vx vy vz ...  TX TY TZ RX RY RZ ...  A B ...
 //!                                labels; centre; places in the list of labels along a chain; from each star of the
 //!                                chain to the next; for each label tide and its rate; places of the two stars of each
@@ -26,8 +27,9 @@ use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Log, Run};
 use kirin_kit::snapshot::line::{read, refuse, words};
-use kirin_kit::vector::Vec3;
+use kirin_kit::vector::{Vec3, dot};
 use kirin_kit::{Body, Snapshot};
+use serde::{Deserialize, Serialize};
 
 use crate::counts::Counts;
 use crate::error::Error;
@@ -45,8 +47,18 @@ const BLOCK_SIZES: &str = "hermite.block_sizes";
 /// The line of all regularized systems: the factor of their distances, how many were formed, their steps and seconds.
 type Regularized = (f64, u64, u64, f64);
 
-/// The line of a pair: labels; centre, second star from the first, tide and its rate; whether the tide acts.
-type PairLine = ([i32; 2], [Vec3; 6], bool);
+/// The line of a pair.
+#[derive(Serialize, Deserialize)]
+struct PairLine {
+    labels: [i32; 2],
+    /// Centre, second star from the first, tide and its rate.
+    vectors: [Vec3; 6],
+    /// Whether the tide is followed along the orbit.
+    is_perturbed: bool,
+    /// [`Pair::in_tide`] of a tide in the mean. Older states have none.
+    #[serde(default)]
+    in_tide: Option<f64>,
+}
 
 /// All of `integrator`.
 pub fn save(integrator: &Integrator<'_>) -> Snapshot {
@@ -79,7 +91,12 @@ fn system_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
         lines.push(match &held.system {
             Subsystem::Pair(pair) => {
                 let vectors = [x, v, pair.x, pair.v, pair.tide, pair.tide_rate];
-                let line: PairLine = (pair.labels, vectors, pair.is_perturbed);
+                let line = PairLine {
+                    labels: pair.labels,
+                    vectors,
+                    is_perturbed: pair.is_perturbed,
+                    in_tide: pair.in_tide,
+                };
                 (PAIR.to_owned(), words(&line))
             }
             Subsystem::Multiple(multiple) => {
@@ -118,11 +135,20 @@ fn is_finite(vectors: &[Vec3]) -> bool {
 }
 
 fn pair(line: &str) -> Result<(Body, Subsystem), Error> {
-    let (labels, vectors, is_perturbed): PairLine = read(PAIR, line)?;
+    let PairLine {
+        labels,
+        vectors,
+        is_perturbed,
+        in_tide,
+    } = read(PAIR, line)?;
     let [at, moves, x, v, tide, tide_rate] = vectors;
-    if !is_finite(&vectors) || x == [0.0; 3] {
+    let is_whole = in_tide.is_none_or(|energy| energy.is_finite() && !is_perturbed);
+    if !(is_finite(&vectors) && is_whole) || x == [0.0; 3] {
         refuse::<()>(PAIR, line)?;
     }
+    // In older states the orbit of a pair in a mean tide has all of its energy in the tide.
+    let in_older = || (!is_perturbed).then(|| -0.5 * dot(&x, &tide));
+    let in_tide = in_tide.or_else(in_older);
     let pair = Pair {
         labels,
         masses: [0.0; 2],
@@ -131,6 +157,7 @@ fn pair(line: &str) -> Result<(Body, Subsystem), Error> {
         tide,
         tide_rate,
         is_perturbed,
+        in_tide,
     };
     Ok((centre(labels[0], [at, moves]), Subsystem::Pair(pair)))
 }

@@ -8,8 +8,9 @@ use common::{PROGRAM, fail, grape};
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
 use kirin_kit::diagnostics::{Energy, angular_momentum};
+use kirin_kit::few_body::kepler::drift;
 use kirin_kit::few_body::{Alone, System};
-use kirin_kit::vector::{norm, sub};
+use kirin_kit::vector::{Vec3, norm, sub};
 use kirin_kit::{Body, Snapshot};
 use kirin_testing::Folder;
 
@@ -60,6 +61,52 @@ fn two_binaries_pass_each_other() {
     assert!(errors[0] < 1e-3 && errors[1] < 1e-4, "{errors:?}");
     let order = (errors[0] / errors[1]).log2();
     assert!(order > 3.0, "{order}: {errors:?}");
+}
+
+/// A star on an orbit about a binary too wide for one system of the three: where it feels the two stars (15 semi-axes), and
+/// where it feels the quadrupole of their mean orbit (80), a light star as well as a heavy one. It ends where the few-body
+/// integrator puts it. An orbit about the centre of mass would end much further away.
+#[test]
+fn a_light_star_feels_a_binary() {
+    let (_turn, grape) = grape();
+    let narrow = Settings {
+        regularize: 0.2,
+        ..settings(0.0025)
+    };
+    let t = 5.0;
+    for (axis, mass, wide, limit) in [
+        (0.02, 1e-4, 15.0, 1e-6),
+        (0.02, 0.0, 15.0, 1e-6),
+        (0.004, 1e-4, 80.0, 2e-6),
+        (0.004, 0.1, 80.0, 1e-5),
+    ] {
+        let outer = binary(2, [1.0, mass], wide * axis, 0.3, ([0.0; 3], [0.0; 3]));
+        let inner = (outer[0].x, outer[0].v);
+        let mut bodies = binary(1, [0.6, 0.4], axis, 0.2, inner).to_vec();
+        // Out of the plane of the binary.
+        let [x, y, z] = outer[1].v;
+        bodies.push(Body {
+            v: [x, -y, z],
+            ..outer[1]
+        });
+        let mut system = System::new(&bodies).with_tolerance(1e-14);
+        system.advance(t, &mut Alone).unwrap();
+        let mut run = Integrator::start(&grape, narrow, 0.0, bodies.clone()).unwrap();
+        let end = reach(&mut run, t);
+        assert_eq!(run.regularized().formed, 1);
+        let from_centre = |[a, b, star]: [Vec3; 3]| -> Vec3 {
+            std::array::from_fn(|k| star[k] - 0.6 * a[k] - 0.4 * b[k])
+        };
+        let expected = from_centre([[0.0; 3], system.relative(0, 1).0, system.relative(0, 2).0]);
+        let found = from_centre([end[0].x, end[1].x, end[2].x]);
+        let missed = norm(&sub(&found, &expected));
+        assert!(missed < limit, "{wide} {mass}: {missed:e}");
+
+        let (x, v) = (sub(&bodies[2].x, &inner.0), sub(&bodies[2].v, &inner.1));
+        let by_centre = drift(&x, &v, 1.0 + mass, t).0;
+        let missed = norm(&sub(&by_centre, &expected));
+        assert!(missed > 8.0 * limit, "{wide} {mass}: {missed:e}");
+    }
 }
 
 /// A hard binary keeps its semi-major axis to 1e-9 over 23 million orbits; a wide one keeps it to 1e-4 over 700. The

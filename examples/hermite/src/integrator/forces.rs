@@ -1,6 +1,7 @@
 //! Forces from the library, corrected near regularized systems.
 //!
-//! The library holds the centre of a system. Particles near it feel the members instead: their forces are corrected here.
+//! The library holds the centre of a system. Particles around it feel the members instead, or the quadrupole of their mean
+//! orbits: their forces are corrected here.
 //! The forces on a system are those at the places that [`Subsystem::places`](kirin_kit::few_body::subsystem::Subsystem::places)
 //! names.
 
@@ -9,6 +10,7 @@ use std::ops::Range;
 
 use kirin::client::Block;
 use kirin_kit::few_body::pair::Pull;
+use kirin_kit::few_body::subsystem::Felt;
 use kirin_kit::galaxy::Field;
 use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
 
@@ -41,7 +43,7 @@ pub(super) struct Place {
     v: Vec3,
 }
 
-/// The centre of a system whose members are felt.
+/// The centre of a system.
 struct Centre<'a> {
     first: usize,
     held: &'a Held,
@@ -55,22 +57,37 @@ struct Centre<'a> {
 }
 
 impl Centre<'_> {
-    /// Adds what a particle of this mass at `x` and `v` feels more than the centre.
-    fn add_correction(&self, mass: f64, x: &Vec3, v: &Vec3, pull: &mut Pull) -> Result<(), Error> {
-        let dx = sub(&self.x, x);
-        let r2 = dot(&dx, &dx);
-        if r2 * r2.sqrt() >= self.held.reach * mass {
-            return Ok(());
-        }
-        let members = match self.members.get() {
-            Some(members) => members,
-            None => {
-                let members = self.held.system.predict(self.dt, self.step)?;
-                self.members.get_or_init(|| members)
+    /// Adds what a particle at this place feels more than the centre. `mass` and `acceleration` are those of the particle.
+    fn add_correction(
+        &self,
+        place: &Place,
+        mass: f64,
+        acceleration: f64,
+        pull: &mut Pull,
+    ) -> Result<(), Error> {
+        let dx = sub(&self.x, &place.x);
+        let felt = self
+            .held
+            .surroundings
+            .felt(dot(&dx, &dx), mass, acceleration);
+        let (acc, jerk) = match felt {
+            Felt::Centre => return Ok(()),
+            Felt::Quadrupole => {
+                let dv = sub(&self.v, &place.v);
+                self.held.surroundings.quadrupole(&dx, &dv)
+            }
+            Felt::Members => {
+                let members = match self.members.get() {
+                    Some(members) => members,
+                    None => {
+                        let members = self.held.system.predict(self.dt, self.step)?;
+                        self.members.get_or_init(|| members)
+                    }
+                };
+                let dv = sub(&self.v, &place.v);
+                self.held.system.correction(members, &dx, &dv)
             }
         };
-        let dv = sub(&self.v, v);
-        let (acc, jerk) = self.held.system.correction(members, &dx, &dv);
         add_scaled(&mut pull.0, 1.0, &acc);
         add_scaled(&mut pull.1, 1.0, &jerk);
         Ok(())
@@ -160,19 +177,8 @@ impl Integrator<'_> {
             block.index[k] = self.bodies[place.i].index;
             (block.x[k], block.v[k]) = (place.x, place.v);
             (block.acc[k], block.jerk[k]) = (state.acc, state.jerk);
-            // A pair in a mean tide looks for neighbours from its centre, the first place, alone: the others are close to it.
-            let is_again = k > 0 && places[k - 1].i == place.i && !self.is_felt(place.i);
-            block.h2[k] = match is_again {
-                true => 0.0,
-                false => self.search2(place.i),
-            };
+            block.h2[k] = self.search2(place.i);
         }
-    }
-
-    /// Whether particle `i` is a system whose members are felt.
-    fn is_felt(&self, i: usize) -> bool {
-        let held = self.regularized.at.get(&i);
-        held.is_some_and(|held| held.system.is_felt())
     }
 
     /// Place and velocity of particle `i` at `t`.
@@ -181,14 +187,34 @@ impl Integrator<'_> {
         scheme::predict(&particle::point(&self.bodies[i], state), t - state.t)
     }
 
-    /// Adds to the forces of the centres of systems at `t` what their members add.
+    /// Adds to the forces of the centres of systems at `t` what particles around them feel beside.
     fn correct(&self, t: f64, places: &[Place], block: &mut Block) -> Result<(), Error> {
-        let centre = |(&first, held)| {
+        // Mass and acceleration of the particles decide what they feel.
+        let own = |place: &Place| {
+            let acceleration = norm(&self.states[place.i].acc);
+            (self.bodies[place.i].mass, acceleration)
+        };
+        let own: Vec<(f64, f64)> = places.iter().map(own).collect();
+        let centre = |(&first, held): (&usize, &'_ Held)| {
             let (x, v) = self.predicted(first, t);
+            let is_felt = |(place, own): (&Place, &(f64, f64))| {
+                let dx = sub(&x, &place.x);
+                let felt = held.surroundings.felt(dot(&dx, &dx), own.0, own.1);
+                place.i != first && felt != Felt::Centre
+            };
+            places
+                .iter()
+                .zip(&own)
+                .any(is_felt)
+                .then_some((first, x, v))
+        };
+        let found: Vec<(usize, Vec3, Vec3)> =
+            self.regularized.at.iter().filter_map(centre).collect();
+        let centre = |(first, x, v)| {
             let state = &self.states[first];
             Centre {
                 first,
-                held,
+                held: &self.regularized.at[&first],
                 dt: t - state.t,
                 step: state.dt,
                 x,
@@ -196,17 +222,14 @@ impl Integrator<'_> {
                 members: OnceCell::new(),
             }
         };
-        let systems = self.regularized.at.iter();
-        let felt = systems.filter(|(_, held)| held.system.is_felt());
-        let centres: Vec<Centre<'_>> = felt.map(centre).collect();
+        let centres: Vec<Centre<'_>> = found.into_iter().map(centre).collect();
         if centres.is_empty() {
             return Ok(());
         }
-        for (k, place) in places.iter().enumerate() {
-            let mass = self.bodies[place.i].mass;
+        for (k, (place, (mass, acceleration))) in places.iter().zip(own).enumerate() {
             let mut pull = Pull::default();
             for centre in centres.iter().filter(|c| c.first != place.i) {
-                centre.add_correction(mass, &place.x, &place.v, &mut pull)?;
+                centre.add_correction(place, mass, acceleration, &mut pull)?;
             }
             add_scaled(&mut block.acc[k], 1.0, &pull.0);
             add_scaled(&mut block.jerk[k], 1.0, &pull.1);

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use kirin_kit::Body;
-use kirin_kit::few_body::pair::{Limits, Pair, Pull};
-use kirin_kit::few_body::subsystem::Subsystem;
+use kirin_kit::few_body::pair::{Limits, Pull};
+use kirin_kit::few_body::subsystem::{Subsystem, Surroundings};
 use kirin_kit::snapshot::State;
 use kirin_kit::snapshot::line::words;
 use kirin_kit::vector::{norm, sub};
@@ -31,8 +31,8 @@ pub struct Held {
     pub size: f64,
     /// [`Subsystem::is_crowded`].
     pub is_crowded: bool,
-    /// Cube of the distance within which a star of mass 1 feels the members instead of their centre.
-    pub reach: f64,
+    /// [`Subsystem::surroundings`].
+    pub surroundings: Surroundings,
 }
 
 kirin_kit::record! {
@@ -293,10 +293,12 @@ impl Integrator<'_> {
                 ..centre
             };
             let system = match system {
-                Subsystem::Pair(pair) => Subsystem::Pair(Pair {
-                    masses: [masses[0], masses[1]],
-                    ..pair
-                }),
+                Subsystem::Pair(mut pair) => {
+                    pair.masses = [masses[0], masses[1]];
+                    // Only a bound orbit has a mean.
+                    pair.is_perturbed |= !pair.orbit().is_bound();
+                    Subsystem::Pair(pair)
+                }
                 Subsystem::Multiple(multiple) => Subsystem::Multiple(multiple.with_masses(masses)),
             };
             self.hold(first, system);
@@ -313,7 +315,7 @@ impl Integrator<'_> {
         let all = &mut self.regularized;
         all.steps += 1;
         let size = system.size();
-        let (is_crowded, reach) = (system.is_crowded(), system.reach(size, 1.0).powi(3));
+        let (is_crowded, surroundings) = (system.is_crowded(), system.surroundings(size));
         let others = match all.at.remove(&first) {
             Some(held) if held.system.labels() == system.labels() => held.others,
             _ => {
@@ -331,7 +333,7 @@ impl Integrator<'_> {
             others,
             size,
             is_crowded,
-            reach,
+            surroundings,
         };
         all.at.insert(first, held);
     }

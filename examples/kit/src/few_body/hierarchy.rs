@@ -1,6 +1,7 @@
 //! The structure of a system: single stars, binaries, and binaries of these, with the stability of hierarchies.
 
 use super::kepler::Orbit;
+use super::secular::Ellipse;
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, cross, dot, norm, sub};
 
@@ -56,6 +57,20 @@ impl Node {
                 [own, parts[0].orbits(), parts[1].orbits()].concat()
             }
         }
+    }
+
+    /// Adds the sum of m x x over the bodies of this node about its centre, in the mean over their revolutions.
+    pub(super) fn add_moment(&self, moment: &mut [Vec3; 3]) {
+        let Kind::Binary(parts, _) = &self.kind else {
+            return;
+        };
+        let [a, b] = &**parts;
+        let (x, v) = (sub(&b.x, &a.x), sub(&b.v, &a.v));
+        if let Some(ellipse) = Ellipse::of(&x, &v, [a.mass, b.mass]) {
+            let own = ellipse.moment();
+            (0..3).for_each(|k| add_scaled(&mut moment[k], 1.0, &own[k]));
+        }
+        parts.iter().for_each(|part| part.add_moment(moment));
     }
 
     /// Whether it lasts: it is one body or a binary, or a hierarchy that is stable by the criterion of Mardling and

@@ -23,6 +23,7 @@ use super::hierarchy;
 use super::inner::{Members, Nodes};
 use super::kepler::Orbit;
 use super::pair::{Pair, Pull};
+use super::secular;
 use super::system::{Error, System};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
@@ -440,6 +441,17 @@ impl Multiple {
                 .collect()
         };
         [of(true), of(false)]
+    }
+
+    /// The sum of m x x over the members about their centre, in the mean over the revolutions of those that are bound.
+    pub fn moment(&self) -> [Vec3; 3] {
+        let nodes = hierarchy::nodes(&self.stars());
+        let mut moment = [[0.0; 3]; 3];
+        for node in &nodes {
+            secular::add_product(&mut moment, node.mass, &node.x, &node.x);
+            node.add_moment(&mut moment);
+        }
+        moment
     }
 
     /// Bound orbits among the members: those of binaries, and those of stars and binaries around binaries. Each comes

@@ -6,13 +6,14 @@
 //! finds the tide at the ends.
 //!
 //! A binary that is hardly perturbed moves in closed form without kicks. The tide changes its orbit in the mean over
-//! many revolutions ([`secular`]), and stars around it feel its centre. This is the limit of Mikkola and Aarseth's
+//! many revolutions ([`secular`]). Stars near it feel the two where they are, those further out the quadrupole of
+//! the mean orbit ([`subsystem`](super::subsystem)). This is the limit of Mikkola and Aarseth's
 //! (1996) slow-down. A slow-down multiplies the tide, and with it the changes of the semi-major axis within a
 //! revolution; the mean tide leaves the semi-major axis constant.
 
 use super::kepler::{Orbit, drift};
 use super::multiple;
-use super::secular::{self, Tensor};
+use super::secular::{self, Ellipse, Tensor};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 
@@ -78,6 +79,9 @@ pub struct Pair {
     pub tide_rate: Vec3,
     /// Whether the tide is followed along the orbit; else it acts in the mean.
     pub is_perturbed: bool,
+    /// Potential energy of the two in the tide less its mean over a revolution, for a unit of reduced mass. While the
+    /// tide acts in the mean, the energy of the stored orbit includes it. `None` while the mean is not known.
+    pub in_tide: Option<f64>,
 }
 
 impl Pair {
@@ -98,6 +102,7 @@ impl Pair {
             tide: [0.0; 3],
             tide_rate: [0.0; 3],
             is_perturbed: true,
+            in_tide: None,
         };
         (centre, pair)
     }
@@ -160,50 +165,74 @@ impl Pair {
     }
 
     /// Positions, relative to the centre, at which the forces of all other stars are needed at the time `dt` after
-    /// the last step. They are those of the two stars, or, while the tide acts in the mean, the centre and one
-    /// point on each axis.
+    /// the last step. They are those of the two stars while the tide is followed along the orbit, and the four of the
+    /// [`Ellipse`] while it acts in the mean. If that may begin, they are all of these.
     pub fn places(&self, dt: f64) -> Vec<(Vec3, Vec3)> {
+        let mut places = Vec::with_capacity(6);
         if self.is_perturbed {
-            return self.members(dt).to_vec();
+            places.extend(self.members(dt));
         }
-        let mut places = vec![([0.0; 3], [0.0; 3]); 4];
-        for k in 0..3 {
-            places[k + 1].0[k] = self.arm();
+        if let Some(ellipse) = self.mean_orbit() {
+            places.extend(ellipse.places().map(|x| (x, [0.0; 3])));
         }
         places
     }
 
-    /// Distance from the centre at which the tide on a mean orbit is taken: so short that it is linear.
-    fn arm(&self) -> f64 {
-        0.125 * self.orbit().axis
+    /// The orbit where the mean tide is wanted: it acts, or the perturbation is small enough for it to begin.
+    fn mean_orbit(&self) -> Option<Ellipse> {
+        match self.is_perturbed && self.greatest_perturbation() >= MEAN[0] {
+            true => None,
+            false => self.ellipse(),
+        }
+    }
+
+    fn ellipse(&self) -> Option<Ellipse> {
+        Ellipse::of(&self.x, &self.v, self.masses)
+    }
+
+    /// The sum of m x x over the two, in the mean over a revolution; `None` if they are not bound.
+    pub fn moment(&self) -> Option<[Vec3; 3]> {
+        Some(self.ellipse()?.moment())
     }
 
     /// The force on the centre, from those at the [`places`](Self::places).
     pub fn mean(&self, pulls: &[Pull]) -> Pull {
         match self.is_perturbed {
-            true => multiple::mean(&self.masses, pulls),
-            false => pulls[0],
+            true => multiple::mean(&self.masses, &pulls[..2]),
+            false => multiple::mean(&[1.0; 4], pulls),
         }
     }
 
     /// Moves the two stars by `dt`. `pulls` are the forces of all other stars at the [`places`](Self::places) that were
     /// asked for this step.
     pub fn advance(&mut self, dt: f64, pulls: &[Pull]) {
+        let mean = self.mean_orbit();
         if self.is_perturbed {
             let tide = (sub(&pulls[1].0, &pulls[0].0), sub(&pulls[1].1, &pulls[0].1));
+            let tensor = mean.map(|ellipse| Tensor::from_pulls(&pulls[2..], &ellipse));
             self.advance_kicked(dt, tide);
+            self.in_tide = tensor.and_then(|tensor| self.energy_in(&tensor));
             return;
         }
-        let tensor = Tensor::from_pulls(pulls, self.arm());
+        let Some(ellipse) = mean else {
+            return;
+        };
+        let tensor = Tensor::from_pulls(pulls, &ellipse);
         let (x, v) = drift(&self.x, &self.v, self.mass(), dt);
         (self.x, self.v) = secular::turn(&x, &v, self.mass(), &tensor, dt);
         (self.tide, self.tide_rate) = tensor.pull(&self.x, &self.v);
+        self.in_tide = self.energy_in(&tensor);
         let orbit = self.orbit();
         let perturbation = tensor.strength() * orbit.apocentre().powi(3) / self.mass();
         if perturbation > MEAN[1] || MANY[1] * orbit.period() > tensor.time_scale() {
-            self.is_perturbed = true;
-            self.add_tidal_energy(-1.0);
+            self.follow_orbit();
         }
+    }
+
+    /// Potential energy in the present tide, of which `tensor` is the linear part, less its mean over a revolution.
+    fn energy_in(&self, tensor: &Tensor) -> Option<f64> {
+        let mean = self.ellipse()?.energy(tensor);
+        Some(-0.5 * dot(&self.x, &self.tide) - mean)
     }
 
     fn advance_kicked(&mut self, dt: f64, (tide, rate): Pull) {
@@ -227,34 +256,43 @@ impl Pair {
     /// turn, the force on the centre jumps each time, and the steps become shorter. It does not begin again if they are short,
     /// so that they become longer.
     pub fn plan(&mut self, scale: f64, dt: f64) {
+        if !self.is_perturbed {
+            return;
+        }
         let orbit = self.orbit();
-        if self.is_perturbed
+        if let Some(in_tide) = self.in_tide.take()
             && orbit.is_bound()
             && self.greatest_perturbation() < MEAN[0]
             && MANY[0] * orbit.period() < scale
             && dt > SHORT * orbit.period()
         {
-            self.add_tidal_energy(1.0);
+            self.add_energy(in_tide);
             self.is_perturbed = false;
+            self.in_tide = Some(in_tide);
         }
     }
 
-    /// The pair with the energy of its present Kepler orbit. While the tide acts in the mean, the stored orbit
-    /// includes the potential energy in the tide, which is taken out here.
+    /// The pair with the energy of its present Kepler orbit. While the tide acts in the mean, the energy of the stored
+    /// orbit is another one: see [`in_tide`](Self::in_tide).
     pub fn osculating(mut self) -> Self {
         if !self.is_perturbed {
-            self.add_tidal_energy(-1.0);
+            self.follow_orbit();
         }
         self
     }
 
-    /// Adds the potential energy of the pair in the tide, times `sign`, to the energy of its orbit. While the tide acts
-    /// in the mean, the orbit's energy includes this tidal energy. It is added when this mode begins and subtracted
-    /// when it ends, so the total energy is unchanged.
-    fn add_tidal_energy(&mut self, sign: f64) {
-        let tidal = -0.5 * dot(&self.x, &self.tide);
+    /// Ends the mean motion. What the energy of the orbit was given when it began, with the tide of then, it loses with the
+    /// present one: so the energy of all stars does not jump.
+    fn follow_orbit(&mut self) {
+        self.add_energy(-self.in_tide.unwrap_or(0.0));
+        self.is_perturbed = true;
+        self.in_tide = None;
+    }
+
+    /// Adds to the energy of the orbit, for a unit of reduced mass.
+    fn add_energy(&mut self, energy: f64) {
         let own = self.orbit().energy();
-        let factor = own / (own + sign * tidal);
+        let factor = own / (own + energy);
         self.x = self.x.map(|c| factor * c);
         self.v = self.v.map(|c| c / factor.sqrt());
     }

@@ -4,6 +4,7 @@
 //! The eccentricity vector e, and the vector j of length sqrt(1 - e^2) along the angular momentum, change by
 //! Milankovitch's equations (Tremaine, Touma and Namouni 2009, section 2; Kozai's cycles are among their solutions).
 
+use super::kepler::Orbit;
 use super::pair::Pull;
 use crate::vector::{Vec3, add_scaled, cross, dot, norm, sub};
 
@@ -12,6 +13,9 @@ const LEAST: f64 = 1e-15;
 
 /// Values of |j| below which an orbit is radial: it has no plane.
 const RADIAL: f64 = 1e-6;
+
+/// Least arm of an [`Ellipse`] in semi-major axes: differences of forces keep their digits.
+const SHORTEST: f64 = 1.0 / 64.0;
 
 /// Accelerations that are linear in the place, and their time derivative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,14 +27,20 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Follows from the accelerations and their derivatives at the centre and at `length` from it along each axis.
-    pub fn from_pulls(pulls: &[Pull], length: f64) -> Self {
-        let column = |k: usize, part: fn(&Pull) -> &Vec3| {
-            sub(part(&pulls[k + 1]), part(&pulls[0])).map(|c| c / length)
+    /// Follows from the accelerations and their derivatives at the four [`places`](Ellipse::places) of an orbit. Of the
+    /// component along the orbit's pole only the sum with the others is known, which is taken to be 0: it does not change
+    /// the orbit.
+    pub fn from_pulls(pulls: &[Pull], orbit: &Ellipse) -> Self {
+        let part = |part: fn(&Pull) -> &Vec3| {
+            let along = |k: usize| {
+                let ends = sub(part(&pulls[2 * k]), part(&pulls[2 * k + 1]));
+                ends.map(|c| 0.5 * c / orbit.arms[k])
+            };
+            orbit.symmetric(&[along(0), along(1)])
         };
         Self {
-            tide: symmetric([0, 1, 2].map(|k| column(k, |pull| &pull.0))),
-            rate: symmetric([0, 1, 2].map(|k| column(k, |pull| &pull.1))),
+            tide: part(|pull| &pull.0),
+            rate: part(|pull| &pull.1),
         }
     }
 
@@ -61,8 +71,135 @@ impl Tensor {
     }
 }
 
-fn symmetric(columns: [Vec3; 3]) -> [Vec3; 3] {
-    [0, 1, 2].map(|i| [0, 1, 2].map(|k| 0.5 * (columns[i][k] + columns[k][i])))
+/// The orbit of a binary as the mean over a revolution sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ellipse {
+    /// Unit vectors towards the pericentre and across it, and that of the pole.
+    axes: [Vec3; 3],
+    /// Mean squares of the separation along the first two.
+    squares: [f64; 2],
+    /// Distances along them at which the mean of four forces is that on a revolution.
+    arms: [f64; 2],
+    /// Reduced mass.
+    reduced: f64,
+}
+
+impl Ellipse {
+    /// The orbit with the relative position `x` and velocity `v` of two bodies of these masses; `None` if they are not
+    /// bound.
+    pub fn of(x: &Vec3, v: &Vec3, [a, b]: [f64; 2]) -> Option<Self> {
+        let mass = a + b;
+        let orbit = Orbit::of(x, v, mass);
+        if !orbit.is_bound() {
+            return None;
+        }
+        let mut e = cross(v, &orbit.momentum).map(|c| c / mass);
+        add_scaled(&mut e, -1.0 / norm(x), x);
+        let first = match norm(&e) > LEAST {
+            true => scaled(&e),
+            false => scaled(x),
+        };
+        let across = cross(&orbit.momentum, &first);
+        // A radial orbit has no plane: any will do.
+        let second = match norm(&across) > 0.0 {
+            true => scaled(&across),
+            false => across_of(&first),
+        };
+        let (e2, square) = (orbit.eccentricity * orbit.eccentricity, orbit.axis.powi(2));
+        let squares = [0.5 + 2.0 * e2, 0.5 * (1.0 - e2).max(0.0)].map(|part| part * square);
+        let reduced = a * b / mass;
+        // The mean of the forces at four places has a quarter of the square of each arm.
+        let arm = |square: f64| {
+            (2.0 * reduced / mass * square)
+                .sqrt()
+                .max(SHORTEST * orbit.axis)
+        };
+        Some(Self {
+            axes: [first, second, cross(&first, &second)],
+            squares,
+            arms: squares.map(arm),
+            reduced,
+        })
+    }
+
+    /// Four places about the centre, two along each axis of the orbit. The mean of the forces there is the mean force on the
+    /// centre over a revolution, to the order of the quadrupole.
+    pub fn places(&self) -> [Vec3; 4] {
+        [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)]
+            .map(|(k, sign): (usize, f64)| self.axes[k].map(|c| sign * self.arms[k] * c))
+    }
+
+    /// The mean of x x over a revolution, where x is the separation, times the reduced mass.
+    pub fn moment(&self) -> [Vec3; 3] {
+        let mut moment = [[0.0; 3]; 3];
+        for (axis, square) in self.axes.iter().zip(self.squares) {
+            add_product(&mut moment, self.reduced * square, axis, axis);
+        }
+        moment
+    }
+
+    /// Mean potential energy in a tide over a revolution, for a unit of reduced mass.
+    pub fn energy(&self, tensor: &Tensor) -> f64 {
+        let along =
+            |k: usize| self.squares[k] * dot(&self.axes[k], &product(&tensor.tide, &self.axes[k]));
+        -0.5 * (along(0) + along(1))
+    }
+
+    /// The symmetric matrix without trace whose products with the first two axes are these.
+    fn symmetric(&self, products: &[Vec3; 2]) -> [Vec3; 3] {
+        let [first, second, pole] = &self.axes;
+        let [ee, qq] = [dot(first, &products[0]), dot(second, &products[1])];
+        let eq = 0.5 * (dot(first, &products[1]) + dot(second, &products[0]));
+        let (en, qn) = (dot(pole, &products[0]), dot(pole, &products[1]));
+        let mut matrix = [[0.0; 3]; 3];
+        for (factor, a, b) in [
+            (ee, first, first),
+            (qq, second, second),
+            (-ee - qq, pole, pole),
+            (eq, first, second),
+            (eq, second, first),
+            (en, first, pole),
+            (en, pole, first),
+            (qn, second, pole),
+            (qn, pole, second),
+        ] {
+            add_product(&mut matrix, factor, a, b);
+        }
+        matrix
+    }
+}
+
+/// Acceleration of a star by the quadrupole of a system, and its time derivative. `moment` is the sum of m x x over the
+/// system's members about their centre; `x` and `v` are position and velocity of the centre from the star.
+pub fn quadrupole(moment: &[Vec3; 3], x: &Vec3, v: &Vec3) -> Pull {
+    let trace = moment[0][0] + moment[1][1] + moment[2][2];
+    let r2 = dot(x, x);
+    let (by_x, by_v) = (product(moment, x), product(moment, v));
+    let moving = dot(x, v) / r2;
+    let along = dot(x, &by_x) / r2;
+    let change = 2.0 * (dot(x, &by_v) / r2 - along * moving);
+    let factor = 1.0 / (r2 * r2 * r2.sqrt());
+    let (radial, rate) = (7.5 * along - 1.5 * trace, 7.5 * change);
+    let acc = |k: usize| factor * (radial * x[k] - 3.0 * by_x[k]);
+    let acc: Vec3 = std::array::from_fn(acc);
+    let jerk =
+        |k: usize| factor * (radial * v[k] + rate * x[k] - 3.0 * by_v[k]) - 5.0 * moving * acc[k];
+    (acc, std::array::from_fn(jerk))
+}
+
+/// Adds `factor` times a b to a matrix.
+pub(super) fn add_product(matrix: &mut [Vec3; 3], factor: f64, a: &Vec3, b: &Vec3) {
+    for (row, c) in matrix.iter_mut().zip(a) {
+        add_scaled(row, factor * c, b);
+    }
+}
+
+/// A unit vector across another one.
+fn across_of(a: &Vec3) -> Vec3 {
+    let mut least = [0.0; 3];
+    let k = (0..3).min_by(|&i, &k| a[i].abs().total_cmp(&a[k].abs()));
+    least[k.unwrap_or(0)] = 1.0;
+    scaled(&cross(a, &least))
 }
 
 fn square(matrix: &[Vec3; 3]) -> f64 {

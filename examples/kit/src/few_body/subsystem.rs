@@ -3,12 +3,23 @@
 
 use super::multiple::{self, Multiple, Place};
 use super::pair::{CROWDED, Pair, Pull, pull};
-use super::{Error, kepler::Orbit};
+use super::{Error, kepler::Orbit, secular};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, norm};
 
-/// Perturbation by a star above which it feels the members instead of their centre.
+/// Perturbation by a star above which it feels the members, wherever they are followed along their orbits: what acts on
+/// them acts back.
 const FELT: f64 = 1e-7;
+
+/// Sizes of a system within which every star feels the members. Further out it feels the quadrupole of their mean orbits, and
+/// the octupole, which it does not feel, is below 2e-6 of the system's attraction.
+const NEAR: f64 = 30.0;
+
+/// The same for members that have no mean orbit.
+const NEAR_UNBOUND: f64 = 1000.0;
+
+/// A star feels the quadrupole if it may exceed this part of its whole acceleration.
+const NOTICED: f64 = 1e-6;
 
 /// An outer orbit is narrow below this times the size of the inner one.
 const NARROW: f64 = 12.0;
@@ -20,6 +31,45 @@ pub enum Subsystem {
     Pair(Pair),
     /// More than two.
     Multiple(Multiple),
+}
+
+/// What stars around a system feel of it beside the attraction of its centre.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surroundings {
+    near2: f64,
+    reach6: f64,
+    /// Sum of m x x over the members, in the mean over their revolutions.
+    moment: [Vec3; 3],
+    most: f64,
+}
+
+/// What a star feels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Felt {
+    /// The members where they are.
+    Members,
+    /// The [`quadrupole`](Surroundings::quadrupole) of their mean orbits.
+    Quadrupole,
+    /// Their centre.
+    Centre,
+}
+
+impl Surroundings {
+    /// What a star of this mass feels at a distance of which `r2` is the square. `acceleration` is that of the star by all others.
+    pub fn felt(&self, r2: f64, mass: f64, acceleration: f64) -> Felt {
+        if r2 < self.near2 || r2 * r2 * r2 < self.reach6 * mass * mass {
+            return Felt::Members;
+        }
+        match r2 * r2 * acceleration < self.most {
+            true => Felt::Quadrupole,
+            false => Felt::Centre,
+        }
+    }
+
+    /// The force of the quadrupole on a star, where `x` and `v` are position and velocity of the centre relative to the star.
+    pub fn quadrupole(&self, x: &Vec3, v: &Vec3) -> Pull {
+        secular::quadrupole(&self.moment, x, v)
+    }
 }
 
 impl Subsystem {
@@ -192,14 +242,6 @@ impl Subsystem {
         }
     }
 
-    /// Whether other stars feel the members instead of their centre.
-    pub fn is_felt(&self) -> bool {
-        match self {
-            Self::Pair(pair) => pair.is_perturbed,
-            Self::Multiple(_) => true,
-        }
-    }
-
     /// Whether another star is so near that the motion of the centre needs shorter steps than usual.
     pub fn is_crowded(&self) -> bool {
         match self {
@@ -216,11 +258,27 @@ impl Subsystem {
         }
     }
 
-    /// Distance within which a star of this mass feels the members instead of their centre. `size` is the [`size`](Self::size).
-    pub fn reach(&self, size: f64, mass: f64) -> f64 {
-        match self.is_felt() {
-            true => self.distance_of(size, mass, FELT),
+    /// How stars around it feel the system. `size` is the [`size`](Self::size).
+    pub fn surroundings(&self, size: f64) -> Surroundings {
+        let (is_followed, moment) = match self {
+            Self::Pair(pair) => (pair.is_perturbed, pair.moment()),
+            Self::Multiple(multiple) => (true, Some(multiple.moment())),
+        };
+        let near = match moment {
+            Some(_) => NEAR * size,
+            None => NEAR_UNBOUND * size,
+        };
+        let reach = match is_followed {
+            true => self.distance_of(size, 1.0, FELT),
             false => 0.0,
+        };
+        let moment = moment.unwrap_or_default();
+        let trace: f64 = (0..3).map(|k| moment[k][k]).sum();
+        Surroundings {
+            near2: near * near,
+            reach6: reach.powi(6),
+            moment,
+            most: 4.5 * trace / NOTICED,
         }
     }
 
