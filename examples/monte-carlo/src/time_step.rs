@@ -1,5 +1,5 @@
 //! Phase 2, the time step of all stars: the shortest relaxation time of all bins (equation 7, with a term for
-//! dynamical friction), or the collision time in the centre (equation 8) if that is shorter.
+//! dynamical friction), or a small part of the collision time in the centre (equation 8) if that is shorter.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -92,6 +92,10 @@ pub fn angle(settings: &Settings) -> f64 {
 /// Part of the step of equation 7 that a cluster with a black hole takes. Stars on eccentric orbits stay for a whole step where they are
 /// fastest. In the full step the hole takes a fifth too few; half of this step changes nothing more.
 pub const WITH_HOLE: f64 = 0.25;
+
+/// Part of the collision time of the central stars that a step may take, as in CMC. A pair has at most one collision in a step,
+/// and a star at most one merger. So the mergers of a long step are too few, and a heavy star grows too slowly.
+pub const WITH_COLLISIONS: f64 = 5e-3;
 
 /// The moments of this rank's whole bins.
 pub fn of_bins(stars: &Stars, moments_of_bins: &mut Vec<Moments>) {

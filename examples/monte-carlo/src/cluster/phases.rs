@@ -73,7 +73,8 @@ impl<C: Communicator> Cluster<C> {
             let sums =
                 self.central
                     .total(&self.world, bins.start, &leaves, self.partition.most_bins())?;
-            step = step.min(time_step::collision(sums, self.radii[sums[0] as usize - 1]));
+            let collision = time_step::collision(sums, self.radii[sums[0] as usize - 1]);
+            step = step.min(time_step::WITH_COLLISIONS * collision);
         }
         self.profile.0[Phase::TimeStep as usize] += began.elapsed().as_secs_f64();
         Ok(step)
