@@ -265,7 +265,7 @@ impl Checkpoint {
             [past.ledger.evolved, past.ledger.evolved_mass] = [energy, mass];
         }
         let stars = stars(&snapshot.bodies)?;
-        if let Some(hole) = hole {
+        if let Some(hole) = &hole {
             let mean_mass = stars.m.iter().sum::<f64>() / stars.len().max(1) as f64;
             past.mean_mass0 = hole.mean_mass0.unwrap_or(mean_mass);
             let sizes = [
@@ -292,11 +292,16 @@ impl Checkpoint {
             };
         }
         if settings.radius > 0.0 {
+            let mean_mass = match snapshot.line(COLLISIONS)? {
+                Some(mean_mass) => Some(mean_mass),
+                None => hole.and_then(|hole| hole.mean_mass0),
+            };
             // In files of older versions the radii were by the mean mass of each time. No mass was lost but that of the stars that have left.
-            let ledger = &past.ledger;
-            let mass = stars.m.iter().sum::<f64>() + ledger.escaped_mass + ledger.taken_mass;
-            let mean_mass = snapshot.line(COLLISIONS)?;
-            past.mean_mass0 = mean_mass.unwrap_or(mass / past.n0.max(1) as f64);
+            past.mean_mass0 = mean_mass.unwrap_or_else(|| {
+                let ledger = &past.ledger;
+                let mass = stars.m.iter().sum::<f64>() + ledger.escaped_mass + ledger.taken_mass;
+                mass / past.n0.max(1) as f64
+            });
             if !(past.mean_mass0 > 0.0 && past.mean_mass0 <= 1e100) {
                 return refuse(COLLISIONS, snapshot.value(COLLISIONS).unwrap_or_default());
             }
@@ -482,4 +487,83 @@ fn history(snapshot: &Snapshot) -> Result<History, String> {
         records,
         profiles: snapshot.lines(PROFILE)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::black_hole::Law;
+
+    /// Five stars, whose labels are not in order; the mean mass at the start was 1.
+    fn state() -> Checkpoint {
+        let mut stars = Stars::default();
+        for (k, label) in [70, 3, 9, 41, 5].into_iter().enumerate() {
+            stars.push(label, 0.5, 0.1 * (k + 1) as f64, [0.0, 0.1]);
+        }
+        Checkpoint {
+            settings: Settings::default(),
+            past: Past {
+                n0: 5,
+                energy0: -0.25,
+                relaxation_time0: 1.0,
+                mean_mass0: 1.0,
+                ..Past::default()
+            },
+            model: "Plummer".to_owned(),
+            units: None,
+            history: History::default(),
+            told: Told::default(),
+            streams: vec![Stream::of_seed(1)],
+            stars,
+        }
+    }
+
+    /// Stars of a state are in the order of radii, and binaries are found by label.
+    #[test]
+    fn binaries_are_those_of_labels_in_any_order() {
+        let mut saved = state();
+        saved.settings.three_body = true;
+        saved.past.binaries = [[3, 100], [5, 101], [70, 102]]
+            .map(|ids| Binary {
+                ids,
+                masses: [0.25; 2],
+                axis: 0.01,
+                eccentricity: 0.5,
+            })
+            .to_vec();
+        let read = Checkpoint::of(&saved.snapshot()).unwrap().unwrap();
+        assert_eq!(read.past.binaries, saved.past.binaries);
+        for ids in [[4, 100], [70, 9], [41, 101]] {
+            let mut bad = saved.clone();
+            bad.past.binaries[2].ids = ids;
+            let why = Checkpoint::of(&bad.snapshot()).unwrap_err();
+            assert!(why.contains(BINARY), "{ids:?}: {why}");
+        }
+    }
+
+    /// Without a line of collisions the mean mass at the start is that of the black hole's line, and without both it is of what the
+    /// ledger has.
+    #[test]
+    fn states_of_older_versions_have_the_mean_mass_at_the_start() {
+        let mut saved = state();
+        saved.settings.radius = 1e-3;
+        let mean_mass = |saved: &Checkpoint, hidden: &[&str]| {
+            let mut snapshot = saved.snapshot();
+            snapshot
+                .run
+                .retain(|(key, _)| !hidden.contains(&key.as_str()));
+            Checkpoint::of(&snapshot).unwrap().unwrap().past.mean_mass0
+        };
+        assert_eq!(mean_mass(&saved, &[]), 1.0);
+        assert_eq!(mean_mass(&saved, &[COLLISIONS]), 0.5);
+        saved.past.hole_mass = 0.1;
+        saved.settings.black_hole = Some(BlackHole {
+            mass: 0.1,
+            law: Law::Capture,
+            radius: 0.0,
+            accreted: 1.0,
+        });
+        assert_eq!(mean_mass(&saved, &[]), 1.0);
+        assert_eq!(mean_mass(&saved, &[COLLISIONS]), 1.0);
+    }
 }

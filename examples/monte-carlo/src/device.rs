@@ -6,7 +6,9 @@ mod phases;
 
 pub use orbits::OrbitsOnDevice;
 
-use kirin_device::{Array, Failure, Gpu, Kernel, Result, ptx};
+use std::time::Duration;
+
+use kirin_device::{Argument, Array, Failure, Gpu, Kernel, Result, ptx};
 
 use crate::diagnostics::{FRACTIONS, SUMMED};
 use crate::partition::BIN;
@@ -50,6 +52,23 @@ kernels! {
     "step": sum_runs sum_blocks add_blocks fill_potential bin_moments least_relaxation relax find_orbits find_places
         keep strip correct pay scale_velocities diagnose join summarize list_leaving;
     "sort": make_keys sort_tiles merge_far take;
+}
+
+/// Starts a kernel of a cluster of `n` stars, with a thread for each of `count` things.
+///
+/// # Safety
+///
+/// That of [`Gpu::launch`].
+unsafe fn launch(
+    gpu: &Gpu,
+    n: usize,
+    kernel: &Kernel,
+    count: usize,
+    arguments: &[&dyn Argument],
+) -> Result<()> {
+    gpu.plan(Duration::from_nanos(PATIENCE * n as u64));
+    // SAFETY: the caller's promise.
+    unsafe { gpu.launch(kernel, count.div_ceil(THREADS), THREADS, arguments) }
 }
 
 /// The columns of [`Stars`].

@@ -189,7 +189,9 @@ impl Masses {
 ///
 /// A body that can be no star; in words.
 pub fn cluster_of(bodies: &[Body]) -> Result<(Stars, usize), Error> {
-    of_bodies(bodies)?;
+    for (k, body) in bodies.iter().enumerate() {
+        check(k, body)?;
+    }
     if bodies.len() < FEWEST {
         return Ok((of_bodies(bodies)?, 0));
     }
@@ -263,6 +265,27 @@ pub fn of_bodies(bodies: &[Body]) -> Result<Stars, Error> {
     about(bodies, &centre, &drift, "the centre of mass")
 }
 
+const IMMODERATE: &str = "has a mass, radius or velocity that is not between 1e-100 and 1e100";
+
+/// Why the body in place `k` of a file, from 0, is no star.
+fn no_star(k: usize, body: &Body, what: &str) -> Error {
+    let (index, place) = (body.index, k + 1);
+    Error::Refused(format!("body {place} of the file (index {index}) {what}"))
+}
+
+/// Refuses a body that can be no star about any centre.
+fn check(k: usize, body: &Body) -> Result<(), Error> {
+    if body.mass <= 0.0 {
+        let what = format!("has the mass {}, which must be above 0", body.mass);
+        return Err(no_star(k, body, &what));
+    }
+    let is_moderate = |c: &f64| c.abs() <= 1e100;
+    match (1e-100..=1e100).contains(&body.mass) && body.x.iter().chain(&body.v).all(is_moderate) {
+        true => Ok(()),
+        false => Err(no_star(k, body, IMMODERATE)),
+    }
+}
+
 /// The `bodies` as shells about `centre`, which is called `name`. They keep their labels if no two are equal and none is negative.
 fn about(bodies: &[Body], centre: &Vec3, drift: &Vec3, name: &str) -> Result<Stars, Error> {
     let labels: Option<Vec<u64>> = bodies.iter().map(|b| b.index.try_into().ok()).collect();
@@ -273,27 +296,17 @@ fn about(bodies: &[Body], centre: &Vec3, drift: &Vec3, name: &str) -> Result<Sta
     });
     let mut stars = Stars::default();
     for (k, body) in bodies.iter().enumerate() {
-        let refuse = |what: &str| {
-            let (index, place) = (body.index, k + 1);
-            Err(Error::Refused(format!(
-                "body {place} of the file (index {index}) {what}"
-            )))
-        };
-        if body.mass <= 0.0 {
-            return refuse(&format!(
-                "has the mass {}, which must be above 0",
-                body.mass
-            ));
-        }
+        check(k, body)?;
         let (x, v) = (sub(&body.x, centre), sub(&body.v, drift));
         let r = norm(&x);
         if r.is_nan() || r <= 0.0 {
-            return refuse(&format!("stands in {name}, where a star has no potential"));
+            let what = format!("stands in {name}, where a star has no potential");
+            return Err(no_star(k, body, &what));
         }
         let vr = dot(&x, &v) / r;
         let vt = (dot(&v, &v) - vr * vr).max(0.0).sqrt();
         if !Stars::allows(body.mass, r, [vr, vt]) {
-            return refuse("has a mass, radius or velocity that is not between 1e-100 and 1e100");
+            return Err(no_star(k, body, IMMODERATE));
         }
         let label = labels.as_ref().map_or(k as u64, |labels| labels[k]);
         stars.push(label, body.mass, r, [vr, vt]);
@@ -334,6 +347,32 @@ mod tests {
         radii.sort_by(f64::total_cmp);
         // A tenth of the mass of Plummer's sphere is within 0.31 in these units.
         assert!((radii[100] / 0.31 - 1.0).abs() < 0.1, "{}", radii[100]);
+    }
+
+    /// The centre of mass is no place of its own: only in the centre of the shells a star has no potential.
+    #[test]
+    fn a_star_may_stand_in_the_centre_of_mass() {
+        let mut bodies = plummer(200, 7);
+        for k in 0..bodies.len() {
+            let body = bodies[k];
+            bodies.push(Body {
+                index: body.index + 200,
+                x: body.x.map(|c| -c),
+                ..body
+            });
+        }
+        bodies.push(Body {
+            index: 400,
+            mass: bodies[0].mass,
+            x: [0.0; 3],
+            v: [0.0, 0.1, 0.0],
+        });
+        assert_eq!(centre_of_mass(&bodies).0, [0.0; 3]);
+        let (stars, _) = cluster_of(&bodies).unwrap();
+        assert!(stars.id.contains(&400));
+        bodies[400].x[2] = f64::INFINITY;
+        let why = cluster_of(&bodies).unwrap_err().to_string();
+        assert!(why.contains("body 401 of the file (index 400)"), "{why}");
     }
 
     #[test]

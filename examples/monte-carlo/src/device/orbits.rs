@@ -1,11 +1,9 @@
 //! New orbits on a GPU, for runs whose other phases only the processor has. The potential and the stars go there in every step, and
 //! the new places come back.
 
-use std::time::Duration;
-
 use kirin_device::{Argument, Array, Gpu, Pinned, Plain, Result};
 
-use super::{Kernels, PATIENCE, THREADS};
+use super::{Kernels, launch};
 use crate::partition::BIN;
 use crate::potential::{COARSE, Potential};
 use crate::random::Stream;
@@ -199,7 +197,53 @@ impl OrbitsOnDevice {
     }
 
     fn launch(&self, n: usize) -> Result<()> {
-        let Columns {
+        let columns = &self.columns;
+        let new = NewOrbits {
+            nodes: &columns.nodes.there,
+            coarse: &columns.coarse.there,
+            between: &columns.between.there,
+            radii: &columns.radii.there,
+            m: &columns.m.there,
+            vr: &columns.vr.there,
+            vt: &columns.vt.there,
+            to: &columns.to.there,
+            climb: &columns.climb.there,
+            streams: &columns.streams.there,
+            orbits: &columns.orbits,
+            unbound: &columns.unbound,
+        };
+        // SAFETY: the columns have room for n stars, and each bin has a stream.
+        unsafe { new.find(&self.gpu, &self.kernels, n) }
+    }
+}
+
+/// What the kernels of phase 5 read and write.
+pub(super) struct NewOrbits<'a> {
+    pub nodes: &'a Array<[f64; 2]>,
+    pub coarse: &'a Array<[f64; 2]>,
+    pub between: &'a Array<[f64; 2]>,
+    /// Radii of the shells, which are those of the stars.
+    pub radii: &'a Array<f64>,
+    pub m: &'a Array<f64>,
+    pub vr: &'a Array<f64>,
+    pub vt: &'a Array<f64>,
+    /// New radii.
+    pub to: &'a Array<f64>,
+    pub climb: &'a Array<f64>,
+    pub streams: &'a Array<[u32; 4]>,
+    pub orbits: &'a Array<[u64; 4]>,
+    /// Counts the stars that are not bound.
+    pub unbound: &'a Array<i32>,
+}
+
+impl NewOrbits<'_> {
+    /// Queues the search for the orbits of `n` stars and for places on them.
+    ///
+    /// # Safety
+    ///
+    /// The columns have room for n stars (`nodes` and `between` for one more), and each bin has a stream.
+    pub unsafe fn find(&self, gpu: &Gpu, kernels: &Kernels, n: usize) -> Result<()> {
+        let Self {
             nodes,
             coarse,
             between,
@@ -212,27 +256,18 @@ impl OrbitsOnDevice {
             streams,
             orbits,
             unbound,
-            ..
-        } = &self.columns;
+        } = *self;
         let count = n as i32;
-        let (nodes, coarse, between) = (&nodes.there, &coarse.there, &between.there);
-        let (m, radii, vr, vt) = (&m.there, &radii.there, &vr.there, &vt.there);
-        let (to, climb, streams) = (&to.there, &climb.there, &streams.there);
-        self.gpu.plan(Duration::from_nanos(PATIENCE * n as u64));
-        // SAFETY: these are the parameters of the kernels; the columns have room for n stars, and each bin has a stream.
+        // SAFETY: these are the parameters of the kernels, and the caller's promise.
         unsafe {
             let arguments: [&dyn Argument; 12] = [
                 orbits, to, climb, unbound, m, radii, vr, vt, nodes, coarse, between, &count,
             ];
-            let blocks = n.div_ceil(THREADS);
-            self.gpu
-                .launch(&self.kernels.find_orbits, blocks, THREADS, &arguments)?;
+            launch(gpu, n, &kernels.find_orbits, n, &arguments)?;
             let arguments: [&dyn Argument; 11] = [
                 streams, orbits, to, climb, vr, vt, m, radii, nodes, between, &count,
             ];
-            let blocks = n.div_ceil(BIN).div_ceil(THREADS);
-            self.gpu
-                .launch(&self.kernels.find_places, blocks, THREADS, &arguments)
+            launch(gpu, n, &kernels.find_places, n.div_ceil(BIN), &arguments)
         }
     }
 }

@@ -1,12 +1,9 @@
 //! The phases of a step on a GPU, in the order of [`cluster`](crate::cluster).
 
-use std::time::Duration;
-
 use kirin_device::{Argument, Kernel, Result};
 
-use super::{
-    Columns, LEAVES, Leaver, PATIENCE, Shells, StarsOnDevice, THREADS, TILE, TILE_THREADS, padded,
-};
+use super::orbits::NewOrbits;
+use super::{Columns, LEAVES, Leaver, Shells, StarsOnDevice, TILE, TILE_THREADS, padded};
 use crate::diagnostics::{Diagnostics, FRACTIONS, SUMMED};
 use crate::partition::BIN;
 use crate::potential::{RUN, RUNS};
@@ -24,13 +21,8 @@ impl StarsOnDevice {
         count: usize,
         arguments: &[&dyn Argument],
     ) -> Result<()> {
-        self.gpu
-            .plan(Duration::from_nanos(PATIENCE * self.n as u64));
         // SAFETY: the caller's promise.
-        unsafe {
-            self.gpu
-                .launch(kernel, count.div_ceil(THREADS), THREADS, arguments)
-        }
+        unsafe { super::launch(&self.gpu, self.n, kernel, count, arguments) }
     }
 
     /// The number of stars as kernels take it; [`new`](Self::new) has seen that it fits.
@@ -198,15 +190,6 @@ impl StarsOnDevice {
     /// The device failed.
     pub fn move_stars(&mut self) -> Result<()> {
         self.counted.copy_from(&[0])?;
-        let Self {
-            kernels,
-            stars,
-            streams,
-            orbits,
-            to,
-            counted,
-            ..
-        } = &*self;
         let Columns {
             m,
             r,
@@ -214,24 +197,29 @@ impl StarsOnDevice {
             vt,
             climb,
             ..
-        } = stars;
+        } = &self.stars;
         let Shells {
             nodes,
             coarse,
             between,
             ..
         } = &self.shells;
-        let n = self.count();
-        // SAFETY: these are the parameters of the kernels; each bin has a stream.
-        unsafe {
-            let arguments: [&dyn Argument; 12] = [
-                orbits, to, climb, counted, m, r, vr, vt, nodes, coarse, between, &n,
-            ];
-            self.launch(&kernels.find_orbits, self.n, &arguments)?;
-            let arguments: [&dyn Argument; 11] =
-                [streams, orbits, to, climb, vr, vt, m, r, nodes, between, &n];
-            self.launch(&kernels.find_places, self.n.div_ceil(BIN), &arguments)?;
-        }
+        let new = NewOrbits {
+            nodes,
+            coarse,
+            between,
+            radii: r,
+            m,
+            vr,
+            vt,
+            to: &self.to,
+            climb,
+            streams: &self.streams,
+            orbits: &self.orbits,
+            unbound: &self.counted,
+        };
+        // SAFETY: all columns have room for the stars, and each bin has a stream.
+        unsafe { new.find(&self.gpu, &self.kernels, self.n)? };
         self.left = self.counted()?;
         Ok(())
     }
