@@ -1,7 +1,7 @@
 //! The structure of a system: single stars, binaries, and binaries of these, with the stability of hierarchies.
 
 use super::kepler::Orbit;
-use super::secular::Ellipse;
+use super::secular::{Ellipse, add_product};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, cross, dot, norm, sub};
 
@@ -17,6 +17,10 @@ pub struct Node {
     /// The one body or the two parts.
     pub kind: Kind,
 }
+
+/// How many times the distance of its parts the apocentre of an orbit may be that lasts, to count in the mean: it is more on
+/// orbits of e > 0.6 near the pericentre only.
+const LASTING: f64 = 4.0;
 
 /// What a [`Node`] is.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,18 +63,30 @@ impl Node {
         }
     }
 
-    /// Adds the sum of m x x over the bodies of this node about its centre, in the mean over their revolutions.
-    pub(super) fn add_moment(&self, moment: &mut [Vec3; 3]) {
-        let Kind::Binary(parts, _) = &self.kind else {
+    /// Adds the sum of m x x over the bodies of this node about its centre. Orbits of at most `size`, and four times this where
+    /// they last, count in the mean over a revolution. Wider ones count as the bodies stand: the mean of an orbit on which a body has
+    /// just been caught may be any length.
+    pub(super) fn add_moment(&self, size: f64, moment: &mut [Vec3; 3]) {
+        let Kind::Binary(parts, orbit) = &self.kind else {
             return;
         };
         let [a, b] = &**parts;
         let (x, v) = (sub(&b.x, &a.x), sub(&b.v, &a.v));
-        if let Some(ellipse) = Ellipse::of(&x, &v, [a.mass, b.mass]) {
-            let own = ellipse.moment();
-            (0..3).for_each(|k| add_scaled(&mut moment[k], 1.0, &own[k]));
+        let widest = match self.is_stable() {
+            true => LASTING * size,
+            false => size,
+        };
+        let ellipse = match orbit.apocentre() <= widest {
+            true => Ellipse::of(&x, &v, [a.mass, b.mass]),
+            false => None,
+        };
+        match ellipse.map(|ellipse| ellipse.moment()) {
+            Some(own) => (0..3).for_each(|k| add_scaled(&mut moment[k], 1.0, &own[k])),
+            None => add_product(moment, a.mass * b.mass / self.mass, &x, &x),
         }
-        parts.iter().for_each(|part| part.add_moment(moment));
+        for part in parts.iter() {
+            part.add_moment(size, moment);
+        }
     }
 
     /// Whether it lasts: it is one body or a binary, or a hierarchy that is stable by the criterion of Mardling and

@@ -443,13 +443,14 @@ impl Multiple {
         [of(true), of(false)]
     }
 
-    /// The sum of m x x over the members about their centre, in the mean over the revolutions of those that are bound.
+    /// The sum of m x x over the members about their centre, in the mean over the revolutions of orbits that are not much wider than
+    /// the system is now.
     pub fn moment(&self) -> [Vec3; 3] {
-        let nodes = hierarchy::nodes(&self.stars());
+        let (nodes, size) = (hierarchy::nodes(&self.stars()), self.size());
         let mut moment = [[0.0; 3]; 3];
         for node in &nodes {
             secular::add_product(&mut moment, node.mass, &node.x, &node.x);
-            node.add_moment(&mut moment);
+            node.add_moment(size, &mut moment);
         }
         moment
     }

@@ -55,6 +55,40 @@ fn a_triple_is_followed_to_fourth_order() {
     }
 }
 
+/// A third star on an orbit that hardly is one has a mean square distance that nobody near the system feels.
+#[test]
+fn the_moment_of_a_caught_star_is_that_of_its_place() {
+    let trace = |stars: &[Body]| {
+        let moment = Multiple::of(stars).1.moment();
+        (0..3).map(|k| moment[k][k]).sum::<f64>()
+    };
+    let stars = triple();
+    // The binary: semi-axis a and e by hand, <x^2> = a^2 (1 + 3/2 e^2).
+    let inner = Orbit::of(&stars[1].x, &stars[1].v, 0.7);
+    let of_inner = 0.5 * 0.2 / 0.7 * inner.axis.powi(2) * (1.0 + 1.5 * inner.eccentricity.powi(2));
+    let centre = [0.2 * 0.2 / 0.7, 0.0, 0.0];
+    let from = sub(&stars[2].x, &centre);
+    let drift = 0.2 / 0.7 * stars[1].v[1];
+    let part = 0.3 * 0.7;
+    for speed in [0.999_99, 0.9999] {
+        let escape = (2.0 / norm(&from)).sqrt();
+        let mut caught = stars;
+        caught[2].v = from.map(|c| speed * escape * c / norm(&from));
+        caught[2].v[1] += drift;
+        let expected = part * dot(&from, &from) + of_inner;
+        assert!((trace(&caught) / expected - 1.0).abs() < 1e-9, "{speed}");
+    }
+    // A wide round orbit, which lasts.
+    let mut lasting = stars;
+    lasting[2].x = [0.0, 0.0, 3.0];
+    lasting[2].v = [0.9 * (1.0 / 3.0_f64).sqrt(), drift, 0.0];
+    let (x, v) = (sub(&lasting[2].x, &centre), [lasting[2].v[0], 0.0, 0.0]);
+    let outer = Orbit::of(&x, &v, 1.0);
+    let of_outer = part * outer.axis.powi(2) * (1.0 + 1.5 * outer.eccentricity.powi(2));
+    let expected = of_outer + of_inner;
+    assert!((trace(&lasting) / expected - 1.0).abs() < 1e-9);
+}
+
 /// A tide that perturbs a triple by 2e-8, over steps of 16 revolutions of its third star: it neither gains nor loses
 /// energy. Kicks at the ends of these steps would change it by 1e-5, since they meet the orbits at any phase.
 #[test]
