@@ -32,8 +32,8 @@ impl Watch {
         }
     }
 
-    /// The load by others since [`Watch::start`]. The time of a child process counts as this process's own only once
-    /// the child has been waited for. `None` where the system does not tell (no Linux).
+    /// The load by others since [`Watch::start`]. Child processes, their children and so on count as this process's own.
+    /// `None` where the system does not tell (no Linux).
     pub fn company(&self) -> Option<Company> {
         let second = ticks_per_second()?;
         Company::between(
@@ -115,7 +115,7 @@ fn ticks_per_second() -> Option<f64> {
     (ticks > 0).then_some(ticks as f64)
 }
 
-/// Seconds that this process and its ended children computed.
+/// Seconds that this process and its descendants computed. A descendant that ended counts once its parent has waited for it.
 fn own_seconds() -> f64 {
     let of = |who| {
         // SAFETY: the structure consists of numbers, for which zero is a value.
@@ -125,7 +125,55 @@ fn own_seconds() -> f64 {
         let seconds = |t: libc::timeval| t.tv_sec as f64 + 1e-6 * t.tv_usec as f64;
         seconds(usage.ru_utime) + seconds(usage.ru_stime)
     };
-    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+    let living = ticks_per_second().map_or(0.0, |second| {
+        descendants_ticks(std::process::id(), &processes()) / second
+    });
+    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN) + living
+}
+
+/// One line of the system's table of processes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Process {
+    id: u32,
+    parent: u32,
+    /// What it computed, with its children that it has waited for.
+    ticks: f64,
+}
+
+impl Process {
+    /// From `/proc/ID/stat`, proc_pid_stat(5). The name in brackets may contain blanks and brackets.
+    fn parse(text: &str) -> Option<Self> {
+        let id = text.split_once(' ')?.0.parse().ok()?;
+        let mut words = text.rsplit_once(')')?.1.split_ascii_whitespace();
+        let parent = words.nth(1)?.parse().ok()?;
+        let times = words.skip(9).take(4).map(|w| w.parse::<f64>().ok());
+        Some(Self {
+            id,
+            parent,
+            ticks: times.sum::<Option<f64>>()?,
+        })
+    }
+}
+
+/// All processes that the system shows.
+fn processes() -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| {
+            Process::parse(&std::fs::read_to_string(entry.path().join("stat")).ok()?)
+        })
+        .collect()
+}
+
+/// What the children of a process computed, their children and so on.
+fn descendants_ticks(id: u32, all: &[Process]) -> f64 {
+    let children = all.iter().filter(|p| p.parent == id);
+    children
+        .map(|p| p.ticks + descendants_ticks(p.id, all))
+        .sum()
 }
 
 #[cfg(test)]
@@ -169,5 +217,37 @@ mod tests {
             x = std::hint::black_box(x * 1.000_000_1);
         }
         assert!(own_seconds() > before);
+    }
+
+    #[test]
+    fn living_children_and_theirs_are_our_own() {
+        let line = |id, name: &str, parent, times| {
+            let text =
+                format!("{id} ({name}) S {parent} 1 1 0 -1 4194304 1 2 3 4 {times} 20 0 1 0 5");
+            Process::parse(&text).unwrap()
+        };
+        let all = [
+            line(7, "ours", 1, "1000 0 0 0"),
+            line(8, "a (child) 9", 7, "100 20 3 0"),
+            line(9, "its child", 8, "4000 0 0 500"),
+            line(10, "another's", 1, "60000 0 0 0"),
+        ];
+        assert_eq!(all[1].ticks, 123.0);
+        assert_eq!(descendants_ticks(7, &all), 4623.0);
+
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "while :; do :; done"])
+            .spawn()
+            .unwrap();
+        let before = own_seconds();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        // However busy the machine is, the child gets its turn.
+        let grew = (0..3000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            own_seconds() - before > 0.1
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(grew || !cfg!(target_os = "linux"));
     }
 }
