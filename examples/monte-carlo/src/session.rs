@@ -457,6 +457,8 @@ impl<C: Communicator> Run<C> {
             if self.cluster.world.rank() == 0 {
                 tell(&format!("monte-carlo: {kept}"));
             }
+            // Rank 0 may write for long, and the others would end the job meanwhile.
+            let _ = self.cluster.world.barrier();
             return why;
         }
         Error::Refused(format!("{why}; {kept}")).into()

@@ -68,6 +68,10 @@ pub fn conduct<I: Integration, Own: Kept + AsRef<Guard>>(
         Some(path) => whole.and_then(|()| run.save_to(path)),
         None => Ok(()),
     };
+    if ranks > 1 && ended.is_err() {
+        // Rank 0 may write for long, and the others would end the job meanwhile. The error is told even if a rank is lost here.
+        let _ = run.integration.share(0.0);
+    }
     match (ended, &files.output) {
         (Err(e), Some(path)) => {
             let (t, name) = (run.integration.time(), path.display());

@@ -19,6 +19,17 @@ struct Flight {
     between: bool,
     /// A step from this time on fails, and whether the state can then be resumed.
     fails: Option<(f64, bool)>,
+    rank: (usize, usize),
+    /// The state that was saved when the ranks met last.
+    met: Met,
+}
+
+/// A file, how often the ranks have met, and the time of the state in the file when they did so last.
+#[derive(Default)]
+struct Met {
+    path: PathBuf,
+    count: u32,
+    saved: Option<f64>,
 }
 
 const DT: f64 = 0.125;
@@ -30,6 +41,8 @@ impl Flight {
             bodies: plummer(10, 1),
             between,
             fails: None,
+            rank: (0, 1),
+            met: Met::default(),
         }
     }
 }
@@ -76,6 +89,21 @@ impl Integration for Flight {
         }
     }
 
+    fn rank(&self) -> (usize, usize) {
+        self.rank
+    }
+
+    fn is_common(_: &fmt::Error) -> bool {
+        true
+    }
+
+    fn share(&mut self, value: f64) -> Result<f64, fmt::Error> {
+        let Met { path, count, saved } = &mut self.met;
+        *count += 1;
+        *saved = Snapshot::load(path).ok().map(|state| state.time);
+        Ok(value)
+    }
+
     fn eps(&self) -> f64 {
         0.0
     }
@@ -100,8 +128,7 @@ fn resumed(snapshot: Snapshot, between: bool) -> Run<Flight> {
         Flight {
             time,
             bodies,
-            between,
-            fails: None,
+            ..Flight::new(between)
         },
         log,
     )
@@ -327,6 +354,31 @@ fn a_failed_step_leaves_the_last_good_state() {
         assert!(why.contains(words), "{why}");
         assert_eq!(Snapshot::load(&path).unwrap().time, time);
     }
+}
+
+/// Ranks that all have an error wait until the first one has saved the state: whoever ends earlier ends the others.
+#[test]
+fn no_rank_ends_before_the_state_is_saved() {
+    let folder = Folder::new("kit-failed-ranks");
+    let path = PathBuf::from(folder.file("run.txt"));
+    let control = RunControl::<Guard> {
+        files: Files {
+            output: Some(path.clone()),
+            ..Files::default()
+        },
+        ..RunControl::default()
+    };
+    let mut counts = Vec::new();
+    for rank in [0, 1] {
+        let mut flight = Flight::new(true);
+        (flight.fails, flight.rank) = (Some((0.375, true)), (rank, 2));
+        flight.met.path.clone_from(&path);
+        let mut run = Run::new(flight, Log::default()).unwrap();
+        assert!(conduct("flight", &mut run, 1.0, &control).is_err());
+        assert_eq!(run.integration.met.saved, Some(0.375), "rank {rank}");
+        counts.push(run.integration.met.count);
+    }
+    assert_eq!(counts[0], counts[1]);
 }
 
 /// The files of a state in parts go when one file replaces it.
