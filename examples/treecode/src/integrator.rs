@@ -150,7 +150,9 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let Some(end) = self.next_time(t_end) else {
             return Ok(false);
         };
-        self.before.clone_from(&self.particles);
+        // A copy by all threads.
+        let now = self.particles.par_iter().with_min_len(GRAIN);
+        now.copied().collect_into_vec(&mut self.before);
         let h = end - self.time;
         self.kick(0.5 * h);
         self.particles
