@@ -6,6 +6,7 @@
 //! monte-carlo.tide CRITERION RADIUS MASS          where there is a tidal field
 //! monte-carlo.black-hole MASS LAW RADIUS ACCRETED MASS_NOW FEEDING TAKEN TAKEN_MASS TAKEN_ENERGY MEAN_MASS      where there is one: MASS and MEAN_MASS are those at the start
 //! monte-carlo.collisions MEAN_MASS                where stars collide: that at the start
+//! monte-carlo.merged LABEL MERGERS LABEL MERGERS ...                   the stars into which others have merged
 //! monte-carlo.evolution METALLICITY MASS TIME ENERGY LOST_MASS        where stars evolve: units in solar masses and Myr, and what is lost
 //! monte-carlo.remnants LABEL ...                                       the stars that have ended
 //! monte-carlo.past TIME STEPS N0 E0 T_RH0
@@ -23,6 +24,8 @@
 //! Stars are concentric shells and have no direction: x is the radius, vx the radial and vy the transverse
 //! velocity, in the order of radii.
 
+use std::collections::BTreeMap;
+
 use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::run::Told;
 use kirin_kit::snapshot::line::{read, refuse, words};
@@ -33,6 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::binaries::Binary;
 use crate::black_hole::BlackHole;
 use crate::cluster::Past;
+use crate::collision::Merged;
 use crate::evolution::Evolution;
 use crate::history::{History, Record};
 use crate::ledger::Ledger;
@@ -47,6 +51,7 @@ const SETTINGS: &str = "monte-carlo.settings";
 const TIDE: &str = "monte-carlo.tide";
 const BLACK_HOLE: &str = "monte-carlo.black-hole";
 const COLLISIONS: &str = "monte-carlo.collisions";
+const MERGED: &str = "monte-carlo.merged";
 const BINARIES: &str = "monte-carlo.binaries";
 const EVOLUTION: &str = "monte-carlo.evolution";
 const REMNANTS: &str = "monte-carlo.remnants";
@@ -196,6 +201,10 @@ impl Checkpoint {
         if settings.radius > 0.0 {
             head.push((COLLISIONS, words(&past.mean_mass0)));
         }
+        head.extend(past.merged.chunks(STATES).map(|stars| {
+            let stars: Vec<_> = stars.iter().map(|star| (star.id, star.mergers)).collect();
+            (MERGED, words(&stars))
+        }));
         let remnants = past.remnants.chunks(STATES);
         head.extend(remnants.map(|labels| (REMNANTS, words(&labels))));
         head.extend(settings.tide.map(|tide| (TIDE, words(&tide))));
@@ -305,6 +314,7 @@ impl Checkpoint {
             if !(past.mean_mass0 > 0.0 && past.mean_mass0 <= 1e100) {
                 return refuse(COLLISIONS, snapshot.value(COLLISIONS).unwrap_or_default());
             }
+            past.merged = merged(snapshot, &stars)?;
         }
         let streams = streams(snapshot)?;
         if streams.len() != stars.len().div_ceil(BIN) {
@@ -377,6 +387,32 @@ fn remnants(snapshot: &Snapshot) -> Result<Vec<u64>, String> {
     let mut labels: Vec<u64> = snapshot.lines::<Vec<u64>>(REMNANTS)?.concat();
     labels.sort_unstable();
     Ok(labels)
+}
+
+/// The stars into which others have merged, by label. Files of older versions have none of them.
+fn merged(snapshot: &Snapshot, stars: &Stars) -> Result<Vec<Merged>, String> {
+    let listed: Vec<(u64, u64)> = snapshot.lines::<Vec<_>>(MERGED)?.concat();
+    let masses: BTreeMap<u64, f64> = match listed.is_empty() {
+        true => BTreeMap::new(),
+        false => stars
+            .id
+            .iter()
+            .copied()
+            .zip(stars.m.iter().copied())
+            .collect(),
+    };
+    let mut all = Vec::new();
+    for (id, mergers) in listed {
+        match masses.get(&id) {
+            Some(&mass) if mergers > 0 => all.push(Merged { id, mass, mergers }),
+            _ => return refuse(MERGED, &format!("{id} {mergers}")),
+        }
+    }
+    all.sort_by_key(|star| star.id);
+    match repeated(all.iter().map(|star| star.id).collect()) {
+        Some(label) => Err(format!("{MERGED}: the index {label} is there twice")),
+        None => Ok(all),
+    }
 }
 
 /// Names of the kinds of binaries, and whether there are primordial ones and those of three stars.

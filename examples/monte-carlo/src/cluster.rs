@@ -6,6 +6,7 @@ mod evolution;
 mod exchange;
 mod formation;
 mod hole;
+mod mergers;
 mod on_device;
 mod phases;
 
@@ -13,6 +14,7 @@ use kirin_kit::communicator::{Communicator, Counted};
 use serde::{Deserialize, Serialize};
 
 use crate::binaries::{Binary, binding};
+use crate::collision::Merged;
 use crate::device::OrbitsOnDevice;
 use crate::diagnostics::{Diagnostics, SUMMED, half_mass_relaxation_time};
 use crate::error::Error;
@@ -62,6 +64,9 @@ pub struct Past {
     /// Labels of the stars that have ended, in order. Every rank has all of them.
     #[serde(skip)]
     pub remnants: Vec<u64>,
+    /// The stars in the cluster into which others have merged, by label. Every rank has all of them.
+    #[serde(skip)]
+    pub merged: Vec<Merged>,
 }
 
 /// A cluster on its way, as one of the ranks has it.

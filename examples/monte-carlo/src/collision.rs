@@ -16,6 +16,17 @@ pub struct Merger {
     pub velocity: [f64; 3],
 }
 
+/// A star into which others have merged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Merged {
+    /// Its label: that of the heaviest star that is in it.
+    pub id: u64,
+    /// Its mass.
+    pub mass: f64,
+    /// Number of stars that have merged into it.
+    pub mergers: u64,
+}
+
 /// Draws whether two neighbours collide in a step. The probability is n S w dt, with the cross section S = pi (R1 +
 /// R2)^2 (1 + 2 G (m1 + m2) / ((R1 + R2) w^2)).
 #[inline]

@@ -60,17 +60,26 @@ kirin_kit::record! {
         taken: u64 = Plain ["stars_taken"] or 0.0,
         /// Energy that it has taken.
         taken_energy: f64 = Plain ["taken_energy"] or 0.0,
+        /// Number of mergers.
+        mergers: u64 = Plain ["mergers"] or 0.0,
+        /// Mass, number of mergers and label of the heaviest star in the cluster that has grown by mergers; `None` where there is none.
+        largest_mass: Option<f64> = Mass ["largest_merged_mass"],
+        /// See [`largest_mass`](Self::largest_mass).
+        largest_mergers: Option<u64> = Plain ["largest_merged_mergers"],
+        /// See [`largest_mass`](Self::largest_mass).
+        largest_label: Option<u64> = Plain ["largest_merged_label"],
     }
 }
 
-/// Numbers of a record in states of earlier versions: before tidal fields and binaries, before the evolution of stars, and
-/// before black holes.
-const FORMER: [usize; 3] = [21, 30, 31];
+/// Numbers of a record in states of earlier versions: before tidal fields and binaries, before the evolution of stars,
+/// before black holes, and before mergers were counted.
+const FORMER: [usize; 4] = [21, 30, 31, 35];
 
 impl Record {
     /// Of the cluster now.
     pub fn of<C: Communicator>(cluster: &Cluster<C>) -> Self {
         let (past, now) = (&cluster.past, &cluster.now);
+        let largest = cluster.largest_merged();
         Self {
             t: cluster.scaled_time(),
             time: past.time,
@@ -102,6 +111,10 @@ impl Record {
             influence_radius: cluster.influence_radius(),
             taken: past.ledger.taken,
             taken_energy: past.ledger.taken_energy,
+            mergers: cluster.mergers(),
+            largest_mass: largest.map(|star| star.mass),
+            largest_mergers: largest.map(|star| star.mergers),
+            largest_label: largest.map(|star| star.id),
         }
     }
 
@@ -285,13 +298,21 @@ mod tests {
         assert_eq!(now.numbers(), numbers);
         assert_eq!((now.radii[6], now.tidal_radius), (21.0, 22.0));
         let before = |count: usize| Record::of_numbers(&numbers[..count]).unwrap();
+        let unmerged = Record {
+            mergers: 0,
+            largest_mass: None,
+            largest_mergers: None,
+            largest_label: None,
+            ..now
+        };
+        assert_eq!(before(35), unmerged);
         let expected = Record {
             evolution_energy: 0.0,
             black_hole_mass: 0.0,
             influence_radius: 0.0,
             taken: 0,
             taken_energy: 0.0,
-            ..now
+            ..unmerged
         };
         assert_eq!(before(30), expected);
         let evolved = Record {
@@ -307,7 +328,7 @@ mod tests {
             ..expected
         };
         assert_eq!(before(21), first);
-        for count in [0, 20, 22, 29, 32, 34] {
+        for count in [0, 20, 22, 29, 32, 34, 36, 38] {
             assert_eq!(Record::of_numbers(&numbers[..count]), None, "{count}");
         }
         assert_eq!(Record::of_numbers(&[numbers, vec![0.0]].concat()), None);

@@ -41,6 +41,8 @@ pub struct Summary {
     pub evolved: (usize, f64),
     /// Mass of the stars that the black hole has taken.
     pub taken_mass: f64,
+    /// Mean mass of the stars at the start of a run with a black hole or collisions.
+    pub mean_mass0: f64,
     /// Binding energy that binaries have gained, escapers included.
     pub released: f64,
     /// Why it ended.
@@ -89,6 +91,7 @@ impl Summary {
                 cluster.past.ledger.evolved_mass,
             ),
             taken_mass: cluster.past.ledger.taken_mass,
+            mean_mass0: cluster.past.mean_mass0,
             released: cluster.released(),
             ending,
             steps: cluster.past.steps - run.steps_before,
@@ -243,9 +246,21 @@ impl Summary {
         }
     }
 
-    /// Binaries, stellar evolution, the tidal field and the black hole.
+    /// Collisions, binaries, stellar evolution, the tidal field and the black hole.
     fn rows_of_options(&self, table: &mut Table) {
         let last = &self.last;
+        if self.settings.radius > 0.0 {
+            table.row("mergers", grouped(last.mergers));
+            if let Some((mass, mergers, label)) = self.largest_merged() {
+                let words = format!(
+                    "mass {}, {} of the mean at the start; {} mergers, label {label}",
+                    self.mass(mass),
+                    digits(mass / self.mean_mass0),
+                    grouped(mergers)
+                );
+                table.row("largest merged star", words);
+            }
+        }
         if self.settings.has_binaries() {
             let [now, formed, escaped, dissolved, encounters] = self.binaries;
             let words = format!(
@@ -312,6 +327,16 @@ impl Summary {
         }
     }
 
+    /// Mass, number of mergers and label of the heaviest star that has grown by mergers.
+    fn largest_merged(&self) -> Option<(f64, u64, u64)> {
+        let last = &self.last;
+        Some((
+            last.largest_mass?,
+            last.largest_mergers?,
+            last.largest_label?,
+        ))
+    }
+
     /// The figures for programs.
     pub fn json(&self) -> Value {
         let phases: serde_json::Map<String, Value> = Phase::ALL
@@ -331,6 +356,12 @@ impl Summary {
             "encounters": self.settings.encounters,
             "gamma": self.settings.gamma,
             "stellar_radius": self.settings.radius,
+            "mergers": self.last.mergers,
+            "largest_merged": self.largest_merged().map(|(mass, mergers, label)| json!({
+                "mass": mass,
+                "mergers": mergers,
+                "label": label,
+            })),
             "binaries": {
                 "now": self.binaries[0],
                 "formed": self.binaries[1],

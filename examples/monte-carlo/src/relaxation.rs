@@ -77,7 +77,8 @@ fn remove_taken(potential: &Potential, group: &mut Share<'_>, own: Range<usize>,
 }
 
 /// Lets pairs of neighbours collide. The merged star takes the place of the outer one, and the inner one is left
-/// without mass. Returns the energy that the cluster loses by the mergers.
+/// without mass. The merged star has the label of the heavier one (of the outer one, if both have the same mass), so a star that
+/// grows by mergers keeps its label. Returns the energy that the cluster loses by the mergers.
 fn collide(
     encounters: &Encounters<'_>,
     group: &mut Share<'_>,
@@ -100,6 +101,9 @@ fn collide(
             lost += collision::loss(encounters.potential, place, masses, before, after);
             group.m[inner] = 0.0;
             group.m[inner + 1] = mass;
+            if masses[0] > masses[1] {
+                group.id.swap(inner, inner + 1);
+            }
             (vr[1], vt[1]) = components(&velocity);
         }
     }

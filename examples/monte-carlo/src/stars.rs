@@ -37,7 +37,7 @@ pub struct Share<'a> {
     /// Index of the first star among those of all ranks.
     pub first: usize,
     /// See [`Stars`].
-    pub id: &'a [u64],
+    pub id: &'a mut [u64],
     /// See [`Stars`].
     pub m: &'a mut [f64],
     /// See [`Stars`].
@@ -161,7 +161,7 @@ impl Stars {
             climb,
         } = self;
         (
-            id.par_chunks(STARS_AT_A_TIME),
+            id.par_chunks_mut(STARS_AT_A_TIME),
             m.par_chunks_mut(STARS_AT_A_TIME),
             r.par_chunks_mut(STARS_AT_A_TIME),
             vr.par_chunks_mut(STARS_AT_A_TIME),

@@ -1,12 +1,14 @@
 //! Collisions against the theory: a Plummer sphere of identical stars merges at the rate n S w, with gravitational focusing.
 
+use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::sync::Mutex;
 
 use kirin_kit::command::Start;
 use kirin_kit::communicator::{Counted, threads};
-use kirin_kit::models::BinaryOptions;
+use kirin_kit::models::{BinaryOptions, MassFunction};
 use monte_carlo::cluster::Cluster;
+use monte_carlo::collision::Merged;
 use monte_carlo::error::Error;
 use monte_carlo::model;
 use monte_carlo::random::streams;
@@ -57,33 +59,43 @@ fn relative_speeds() -> [f64; 2] {
     [mean / all, inverse / all]
 }
 
+/// Brings a new cluster with collisions to `then`.
+fn with_cluster(
+    start: &Start,
+    radius: f64,
+    then: impl Fn(&mut Cluster<threads::Threads>) -> Result<(), Error> + Sync,
+) {
+    let done = threads::run(1, |world| {
+        let world = Counted::new(world);
+        let settings = Settings {
+            radius,
+            seed: start.seed(),
+            ..Settings::default()
+        };
+        let stars = model::draw(&world, start, &BinaryOptions::default())?;
+        let all = streams(settings.seed, stars.len().div_ceil(20));
+        let mut cluster = Cluster::new(world, settings, stars, &all, None)?;
+        cluster.to_standard_units()?;
+        then(&mut cluster)
+    });
+    done.unwrap();
+}
+
 /// Mergers in clusters of `n` stars in their first step, which ends at `t_end` at the latest, and the time at its end.
 fn mergers(n: u64, radius: f64, t_end: f64, clusters: u64) -> (f64, f64) {
     let found = Mutex::new((0.0, 0.0));
     for seed in 1..=clusters {
-        let done = threads::run(1, |world| {
-            let world = Counted::new(world);
-            let settings = Settings {
-                radius,
-                seed,
-                ..Settings::default()
-            };
-            let start = Start {
-                n: Some(n),
-                seed: Some(seed),
-                ..Start::default()
-            };
-            let stars = model::draw(&world, &start, &BinaryOptions::default())?;
-            let all = streams(seed, (n as usize).div_ceil(20));
-            let mut cluster = Cluster::new(world, settings, stars, &all, None)?;
-            cluster.to_standard_units()?;
+        let start = Start {
+            n: Some(n),
+            seed: Some(seed),
+            ..Start::default()
+        };
+        with_cluster(&start, radius, |cluster| {
             cluster.step(t_end)?;
-            let gone = n - cluster.n() as u64 - cluster.past.ledger.escapers;
             let mut found = found.lock().unwrap();
-            *found = (found.0 + gone as f64, cluster.past.time);
-            Ok::<_, Error>(())
+            *found = (found.0 + cluster.mergers() as f64, cluster.past.time);
+            Ok(())
         });
-        done.unwrap();
     }
     found.into_inner().unwrap()
 }
@@ -115,4 +127,69 @@ fn few_stars_collide_in_a_step() {
     println!("{merged} mergers, {of_mean_star} of each star");
     assert!((5e-4..2e-3).contains(&of_mean_star), "{of_mean_star}");
     assert!(merged < 0.002 * n as f64, "{merged}");
+}
+
+/// A star that grows keeps its label, also where the lighter one is the outer one, and brings its earlier mergers along. Seen from outside: who is
+/// gone after a step, and whose mass is larger by that much?
+#[test]
+fn the_largest_merged_star_is_named() {
+    let start = Start {
+        n: Some(1000),
+        mass_function: Some(MassFunction::Kroupa),
+        ..Start::default()
+    };
+    let masses = |cluster: &Cluster<_>| -> BTreeMap<u64, f64> {
+        let stars = &cluster.stars;
+        stars
+            .id
+            .iter()
+            .copied()
+            .zip(stars.m.iter().copied())
+            .collect()
+    };
+    with_cluster(&start, 4e-3, |cluster| {
+        let (mut expected, mut all) = (BTreeMap::<u64, u64>::new(), 0);
+        for _ in 0..150 {
+            let before = masses(cluster);
+            cluster.step(f64::INFINITY)?;
+            let after = masses(cluster);
+            let gone = || before.iter().filter(|(id, _)| !after.contains_key(id));
+            for (id, mass) in after.iter().filter(|(id, mass)| before[id] != **mass) {
+                let by = mass - before[id];
+                let closest =
+                    gone().min_by(|(_, a), (_, b)| (*a - by).abs().total_cmp(&(*b - by).abs()));
+                let (other, lighter) = closest.unwrap();
+                assert!((lighter / by - 1.0).abs() < 1e-9, "{lighter} {by}");
+                assert!(
+                    before[id] >= *lighter,
+                    "the label is that of the heavier one"
+                );
+                let earlier = expected.remove(other).unwrap_or_default();
+                *expected.entry(*id).or_default() += 1 + earlier;
+                all += 1;
+            }
+            expected.retain(|id, _| after.contains_key(id));
+            let of = |(&id, &mergers): (&u64, &u64)| Merged {
+                id,
+                mass: after[&id],
+                mergers,
+            };
+            let expected: Vec<Merged> = expected.iter().map(of).collect();
+            assert_eq!(cluster.past.merged, expected);
+            assert_eq!(cluster.mergers(), all);
+        }
+        let largest = cluster.largest_merged().unwrap();
+        println!("{all} mergers, {largest:?}");
+        assert!(all > 100 && largest.mergers > 5);
+        assert_eq!(
+            largest.mass,
+            cluster
+                .past
+                .merged
+                .iter()
+                .map(|star| star.mass)
+                .fold(0.0, f64::max)
+        );
+        Ok(())
+    });
 }

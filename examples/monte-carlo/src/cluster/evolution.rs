@@ -174,7 +174,7 @@ impl<C: Communicator> Cluster<C> {
     }
 
     /// The words of all ranks, on every rank.
-    fn all_words(&self, mine: Vec<u64>) -> Result<Vec<u64>, Error> {
+    pub(super) fn all_words(&self, mine: Vec<u64>) -> Result<Vec<u64>, Error> {
         if self.world.size() == 1 {
             return Ok(mine);
         }

@@ -116,6 +116,7 @@ impl<C: Communicator> Cluster<C> {
         if self.settings.radius > 0.0 {
             let lost = self.total_told()?;
             self.past.ledger.collided += lost;
+            self.note_mergers()?;
             // New orbits and the energy correction are to start from the potential in which merged stars are one.
             if lost != 0.0 {
                 self.synchronise_masses()?;
@@ -200,6 +201,7 @@ impl<C: Communicator> Cluster<C> {
     pub(super) fn note_leaving(&mut self, dt: f64) -> Result<(), Error> {
         let escaped = Escaper::gather(&self.world, &mut self.escapers)?;
         self.forget_binaries(&escaped);
+        self.forget_merged(&escaped);
         let taken: f64 = escaped.iter().map(Escaper::mass_taken).sum();
         for escaper in escaped {
             let there = escaper.potential_there(&self.potential, &self.radii);
