@@ -25,7 +25,7 @@ use kirin_kit::few_body::multiple::Multiple;
 use kirin_kit::few_body::pair::{Pair, Pull};
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
-use kirin_kit::run::{Log, Run};
+use kirin_kit::run::{Integration, Log, Run};
 use kirin_kit::snapshot::line::{read, refuse, words};
 use kirin_kit::vector::{Vec3, dot};
 use kirin_kit::{Body, Snapshot};
@@ -269,7 +269,8 @@ pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
 }
 
 /// The run that `snapshot` was saved from. `settings` hold from now on: they are those of the snapshot, except that
-/// the limits of accuracy may differ.
+/// the limits of accuracy may differ, and that it may regularize systems from now on. If it does, all stars take a step that
+/// ends at the time of the snapshot and begin anew there.
 ///
 /// # Errors
 ///
@@ -279,7 +280,8 @@ pub fn resume<'g>(
     settings: Settings,
     snapshot: Snapshot,
 ) -> Result<Run<Integrator<'g>>, Error> {
-    let (counts, log) = (counts(&snapshot)?, Log::of(&snapshot)?);
+    let (counts, mut log) = (counts(&snapshot)?, Log::of(&snapshot)?);
+    let saved = self::settings(&snapshot)?;
     let systems = systems(&snapshot)?;
     let past = snapshot.line::<Regularized>(REGULARIZED)?;
     let past = past.map_or((0, 0, 0.0), |(_, formed, steps, seconds)| {
@@ -295,7 +297,22 @@ pub fn resume<'g>(
         states,
         ..
     } = snapshot;
-    let states = states.ok_or_else(|| "the snapshot has no states".to_owned())?;
+    let (Some(states), Some(saved)) = (states, saved) else {
+        return Err("the snapshot has no states".to_owned().into());
+    };
+    if settings.regularize > 0.0 && saved.regularize == 0.0 {
+        settings.validate()?;
+        let past = Integrator::resume(grape, saved, time, bodies, states, Counts::default());
+        let bodies = past?.synchronised(time)?;
+        let integrator = Integrator::begin(grape, settings, time, bodies, counts)?;
+        // The cluster's own energy is without that of its systems from now on.
+        log.start = log.start.map(|(energy, _, eps)| (energy, None, eps));
+        let columns = integrator.own_columns().len();
+        for record in &mut log.records {
+            record.own.resize(columns, f64::NAN);
+        }
+        return Run::new(integrator, log);
+    }
     let mut integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
     integrator.resume_systems(systems, past, scale)?;
     Run::new(integrator, log)

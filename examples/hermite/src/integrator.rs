@@ -25,6 +25,7 @@ use crate::pairs::Pairs;
 use crate::particle;
 use crate::schedule::Schedule;
 use crate::settings::Settings;
+use crate::step;
 use forces::Place;
 use regularized::{Regularized, Systems};
 
@@ -74,16 +75,39 @@ impl<'g> Integrator<'g> {
         bodies: Vec<Body>,
     ) -> Result<Self, Error> {
         settings.validate()?;
-        let states = vec![particle::initial_state(&settings, time)?; bodies.len()];
+        particle::initial_state(&settings, time)?;
+        Self::begin(grape, settings, time, bodies, Counts::default())
+    }
+
+    /// Starts from `bodies` that are all at `time`, which a run that has done `counts` came to.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Self::start). The time of a run is always one at which steps may begin.
+    pub fn begin(
+        grape: &'g Grape,
+        settings: Settings,
+        time: f64,
+        bodies: Vec<Body>,
+        counts: Counts,
+    ) -> Result<Self, Error> {
+        settings.validate()?;
+        let first = Settings {
+            dt_max: step::largest_at(time, settings.dt_max),
+            ..settings
+        };
+        let states = vec![particle::initial_state(&first, time)?; bodies.len()];
         let scale = match settings.regularize > 0.0 {
             true => scale::scale(&bodies),
             false => 1.0,
         };
         let mut new = Self::load(grape, settings, time, bodies, states)?;
+        new.pairs = Pairs::after(&counts);
+        new.counts = counts;
         new.regularized.set_scale(scale);
-        new.first_steps()?;
+        new.first_steps(&first)?;
         new.schedule_all();
-        new.trial_steps()?;
+        new.trial_steps(&first)?;
         new.first_systems()?;
         Ok(new)
     }
@@ -162,15 +186,14 @@ impl<'g> Integrator<'g> {
     }
 
     /// Finds the force on everybody, and from it the first step.
-    fn first_steps(&mut self) -> Result<(), Error> {
+    fn first_steps(&mut self, settings: &Settings) -> Result<(), Error> {
         let all: Vec<usize> = (0..self.bodies.len()).collect();
-        let settings = self.settings;
         let mut near = std::mem::take(&mut self.near);
         near.clear();
         self.forces(self.time, &all, |this, i, force| {
             near.push(force.near);
             let (body, state) = (&this.bodies[i], &mut this.states[i]);
-            particle::begin(&settings, body, state, force.acc, force.jerk)
+            particle::begin(settings, body, state, force.acc, force.jerk)
         })?;
         self.near = near;
         all.iter().for_each(|&i| self.send(i));
@@ -178,8 +201,7 @@ impl<'g> Integrator<'g> {
     }
 
     /// Finds everybody's first step from the force at the end of a trial step, which nobody takes.
-    fn trial_steps(&mut self) -> Result<(), Error> {
-        let settings = self.settings;
+    fn trial_steps(&mut self, settings: &Settings) -> Result<(), Error> {
         if !settings.has_trial_steps() {
             return Ok(());
         }
@@ -189,7 +211,7 @@ impl<'g> Integrator<'g> {
             self.schedule.take_due(t, &mut list);
             self.forces(t, &list, |this, i, force| {
                 let (body, state) = (&this.bodies[i], &mut this.states[i]);
-                match particle::try_step(&settings, body, state, force.acc, force.jerk)? {
+                match particle::try_step(settings, body, state, force.acc, force.jerk)? {
                     true => chosen.push(i),
                     false => this.schedule.insert(i, state.dt),
                 }

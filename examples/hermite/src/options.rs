@@ -160,7 +160,8 @@ impl RunOptions {
 
     /// The settings of a new run, or those of the `saved` one. Options may change the limits of accuracy of a saved
     /// run, `--eta` and `--dt-min`. The saved steps and the energy depend on the other settings: an option may repeat
-    /// what was saved, but not contradict it.
+    /// what was saved, but not contradict it. If the saved run has no regularized systems, `--regularize` begins them, and
+    /// `--eps` may end the softening with that.
     ///
     /// # Errors
     ///
@@ -177,6 +178,15 @@ impl RunOptions {
         let eps = match self.eps {
             Some(eps) => Some(eps.of_bodies(Some(&saved.galaxy))?),
             None => None,
+        };
+        let regularize = self.settings.all.regularize;
+        let saved = match saved.regularize == 0.0 && regularize > 0.0 {
+            true => Settings {
+                regularize,
+                eps: eps.unwrap_or(saved.eps),
+                ..saved
+            },
+            false => saved,
         };
         let of_steps = |step: f64| saved.shared && step == saved.dt_max;
         let refuse = |name, saved| Err(Error::Refused(contradiction(name, saved, &MAY_CHANGE)));

@@ -49,6 +49,15 @@ pub fn is_multiple(t: f64, dt: f64) -> bool {
     (t / dt).fract() == 0.0
 }
 
+/// The largest power of two that `t` is a multiple of, but at most `largest`, which is a power of two.
+pub fn largest_at(t: f64, largest: f64) -> f64 {
+    let mut dt = largest;
+    while !is_multiple(t, dt) {
+        dt *= 0.5;
+    }
+    dt
+}
+
 /// The step that follows one of length `dt` that ended at `t`, where the criterion allows `wanted`.
 ///
 /// Halved as often as is needed; doubled once at most, and only where `t` is
@@ -81,6 +90,15 @@ mod tests {
         assert_eq!(next(0.375, 0.125, 1.0, 1.0), 0.125);
         assert_eq!(next(0.25, 0.125, 1.0, 0.125), 0.125);
         assert_eq!(next(0.25, 0.125, 0.2499, 1.0), 0.125);
+    }
+
+    #[test]
+    fn a_step_that_begins_at_any_time_divides_it() {
+        assert_eq!(largest_at(0.0, 0.125), 0.125);
+        assert_eq!(largest_at(-3.25, 0.125), 0.125);
+        assert_eq!(largest_at(3.25 + 1.0 / 64.0, 0.125), 1.0 / 64.0);
+        let t = 1.5 + f64::EPSILON;
+        assert_eq!(largest_at(t, 1.0), f64::EPSILON);
     }
 
     #[test]

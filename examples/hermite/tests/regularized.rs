@@ -4,12 +4,13 @@
 mod common;
 
 use common::systems::{binary, cluster, orbit, reach, settings, state_after};
-use common::{PROGRAM, fail, grape};
+use common::{PROGRAM, fail, grape, through_text, through_text_with};
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
 use kirin_kit::diagnostics::{Energy, angular_momentum};
 use kirin_kit::few_body::kepler::drift;
 use kirin_kit::few_body::{Alone, System};
+use kirin_kit::run::{Log, Run, RunOutputs};
 use kirin_kit::vector::{Vec3, norm, sub};
 use kirin_kit::{Body, Snapshot};
 use kirin_testing::Folder;
@@ -184,6 +185,91 @@ fn a_run_with_pairs_goes_on_with_the_same_bits() {
         |s: &Snapshot| -> Vec<String> { s.values("hermite.pair").map(str::to_owned).collect() };
     assert!(!pairs(&whole).is_empty());
     assert_eq!(pairs(&whole), pairs(&parts));
+}
+
+/// A run without systems goes on with them from any block on, and keeps the energy of then.
+#[test]
+fn a_run_without_systems_goes_on_with_them() {
+    let (_turn, grape) = grape();
+    let usual = Settings {
+        regularize: 0.0,
+        eta: 0.05,
+        ..settings(0.01)
+    };
+    let start = Integrator::start(&grape, usual, 0.0, busy()).unwrap();
+    let mut run = Run::new(start, Log::default()).unwrap();
+    let records = RunOutputs {
+        records: Some(1.0 / 64.0),
+        ..RunOutputs::default()
+    };
+    run.evolve(0.06, &records, &|| false, &|_| ()).unwrap();
+    for _ in 0..3 {
+        run.integration.step().unwrap();
+    }
+    let (t, count) = (run.integration.time(), run.records.len());
+    assert!((64.0 * t).fract() != 0.0, "{t}");
+    let energy = |run: &mut Run<Integrator<'_>>, t: f64| {
+        let bodies = run.integration.synchronised(t).unwrap();
+        let lost = run.integration.regularized().lost_digits(&bodies);
+        Energy::of(&bodies, 0.0).total() + lost
+    };
+    let (start, before) = (run.start, energy(&mut run, t));
+    let steps = run.integration.counts().steps;
+    let mut run = through_text_with(&grape, run, |saved| Settings {
+        regularize: 2.0,
+        eta: 0.01,
+        ..saved
+    });
+    assert_eq!(run.integration.time(), t);
+    assert!(run.integration.regularized().at.len() >= 3);
+    assert_eq!(run.integration.counts().steps, steps);
+    // The scale of errors is the cluster's energy without that of its binaries.
+    assert_eq!(run.start.energy, start.energy);
+    assert!(
+        (run.start.own - 0.25).abs() < 0.1 && start.own > 0.5,
+        "{start:?} {:?}",
+        run.start
+    );
+    assert!((energy(&mut run, t) / before - 1.0).abs() < 1e-12);
+    run.evolve(0.25, &records, &|| false, &|_| ()).unwrap();
+    let after = energy(&mut run, 0.25);
+    assert!((after - before).abs() < 1e-6, "{before} {after}");
+    // The table goes on; the records before have nothing in the columns of systems.
+    assert!(run.records.len() > count);
+    let pairs = run.records.iter().map(|r| r.own[r.own.len() - 3]);
+    let pairs: Vec<f64> = pairs.collect();
+    assert!(pairs[..count].iter().all(|x| x.is_nan()) && pairs[count..].iter().all(|x| *x >= 3.0));
+    assert!(run.records[count - 1].own[0].is_finite());
+    // What goes on once more has the same bits.
+    let mut again = through_text(&grape, run);
+    again.evolve(0.3, &records, &|| false, &|_| ()).unwrap();
+    assert!(again.integration.regularized().formed > 0);
+}
+
+/// A softened run goes on without softening and with systems; energy errors are those since then.
+#[test]
+fn a_softened_run_goes_on_with_systems() {
+    let folder = Folder::new("softened");
+    let [out, csv] = ["run.txt", "run.csv"].map(|f| folder.file(f));
+    let softened = ["--t-end", "1/64", "--output", &out, "--csv", &csv];
+    common::succeed(&[&BINARIES[..4], &softened, &["--every", "1/128"]].concat());
+    let goes_on = ["--input", &out, "--regularize", "--t-end", "1/32"];
+    let said = fail(&goes_on);
+    assert!(said.contains("--eps 0"), "{said}");
+    common::succeed(&[&goes_on[..], &["--eps", "0"]].concat());
+    let said = fail(&["--input", &out, "--regularize", "3", "--t-end", "1/16"]);
+    assert!(said.contains("--regularize"), "{said}");
+    common::succeed(&["--input", &out, "--t-end", "3/64"]);
+    let table = folder.text("run.csv");
+    let lines: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split(',').collect())
+        .collect();
+    let place = |name: &str| lines[0].iter().position(|n| *n == name).unwrap();
+    assert_eq!(lines.len(), 1 + 7, "{table}");
+    let number = |line: usize, name: &str| lines[line][place(name)].parse::<f64>();
+    assert!(number(3, "pairs").is_err() && number(4, "pairs").unwrap() >= 5.0);
+    assert!(number(7, "own_energy_error").unwrap() < 1e-6, "{table}");
 }
 
 #[test]

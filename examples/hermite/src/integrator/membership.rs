@@ -326,9 +326,7 @@ impl Integrator<'_> {
             let first = first.and_then(|()| particle::check_step(&settings, &body, &state));
             // All begin, with steps that the digits of the time allow, so that what is saved then can be resumed with another limit.
             state.dt = state.dt.max(step::resolution(t.abs().max(settings.dt_max)));
-            while !step::is_multiple(t, state.dt) {
-                state.dt *= 0.5;
-            }
+            state.dt = step::largest_at(t, state.dt);
             this.states[i] = state;
             let allowed = first.and_then(|()| particle::check_step(&settings, &body, &state));
             begun = std::mem::replace(&mut begun, Ok(())).and(allowed);

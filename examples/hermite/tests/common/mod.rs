@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use hermite::checkpoint;
 use hermite::integrator::Integrator;
+use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::run::Run;
@@ -50,11 +51,20 @@ pub fn figures(test: &str, arguments: &[&str]) -> Value {
 
 /// The run as it goes on from the text of its checkpoint.
 pub fn through_text<'g>(grape: &'g Grape, run: Run<Integrator<'g>>) -> Run<Integrator<'g>> {
+    through_text_with(grape, run, |settings| settings)
+}
+
+/// The same with other settings, which follow from the saved ones.
+pub fn through_text_with<'g>(
+    grape: &'g Grape,
+    run: Run<Integrator<'g>>,
+    others: impl Fn(Settings) -> Settings,
+) -> Run<Integrator<'g>> {
     let mut text = Vec::new();
     run.save().unwrap().write(&mut text).unwrap();
     // The library's memory goes with the run: nothing but the text is left.
     drop(run);
     let snapshot = Snapshot::parse(&text).unwrap();
     let settings = checkpoint::settings(&snapshot).unwrap().unwrap();
-    checkpoint::resume(grape, settings, snapshot).unwrap()
+    checkpoint::resume(grape, others(settings), snapshot).unwrap()
 }
