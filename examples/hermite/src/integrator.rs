@@ -422,6 +422,10 @@ impl Integration for Integrator<'_> {
         self.regularized.within()
     }
 
+    fn systems(&self) -> Vec<Vec<usize>> {
+        self.regularized.members()
+    }
+
     fn lost_digits(&self, bodies: &[Body]) -> f64 {
         self.regularized.lost_digits(bodies)
     }

@@ -338,6 +338,9 @@ fn pairs_are_in_tables_and_snapshots() {
     assert!(number("pairs") >= f64::from(count));
     assert!((number("pair_energy") / energy - 1.0).abs() < 1e-3);
     assert!(number("energy_error") < 1e-6);
+    // That of stars and centres: the orbits within the binaries hold many times the cluster's energy.
+    assert!((number("virial_ratio") - 0.5).abs() < 0.03, "{last:?}");
+    assert!(number("pair_energy").abs() > 1.0);
     // Binaries of these widths are regularized from the start on.
     let first = table
         .lines()

@@ -15,7 +15,7 @@ const DEEPEST: usize = 10;
 /// The part of some bodies that is bound.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BoundPart {
-    /// Its bodies.
+    /// Its bodies: stars, also those of systems.
     pub members: Vec<Body>,
     /// Its mass.
     pub mass: f64,
@@ -23,7 +23,7 @@ pub struct BoundPart {
     pub x: Vec3,
     /// Velocity of its centre of mass.
     pub v: Vec3,
-    /// -T/W of its bodies in their own frame; NaN where there is no pair.
+    /// -T/W of its bodies in their own frame, each system as one body; NaN where there is no pair.
     pub virial_ratio: f64,
 }
 
@@ -51,6 +51,12 @@ impl BoundPart {
     /// stars in the tails. These change little: a star in the tails adds about a hundredth of what a star of the same
     /// mass inside the cluster adds.
     pub fn of(bodies: &[Body], potentials: &Potentials, tails: bool) -> Self {
+        let members = Self::places(bodies, potentials, tails);
+        Self::with_members(bodies, &members, potentials)
+    }
+
+    /// Places of the bound bodies.
+    fn places(bodies: &[Body], potentials: &Potentials, tails: bool) -> Vec<usize> {
         let values = potentials.values();
         let mut members: Vec<usize> = (0..bodies.len()).collect();
         if tails {
@@ -71,7 +77,42 @@ impl BoundPart {
             }
             members = next;
         }
-        Self::with_members(bodies, &members, potentials)
+        members
+    }
+
+    /// The bound part of `bodies`, whose pairs attract with the softening `eps2`. Some of them are members of `systems`, which
+    /// are lists of places in `bodies`. Each system counts as one body in its centre of mass: its members are bound if the
+    /// centre is, and the virial ratio does not include what moves within the system.
+    pub fn of_systems(bodies: &[Body], systems: &[Vec<usize>], eps2: f64, tails: bool) -> Self {
+        let mut parts: Vec<Vec<usize>> = (0..bodies.len()).map(|i| vec![i]).collect();
+        for system in systems {
+            system.iter().for_each(|&i| parts[i].clear());
+            parts[system[0]].clone_from(system);
+        }
+        parts.retain(|part| !part.is_empty());
+        let stars = |part: &[usize]| -> Vec<Body> { part.iter().map(|&i| bodies[i]).collect() };
+        let centre = |part: &Vec<usize>| match part[..] {
+            [i] => bodies[i],
+            _ => {
+                let stars = stars(part);
+                let ((x, v), mass) = (centre_of_mass(&stars), mass(&stars));
+                Body {
+                    mass,
+                    x,
+                    v,
+                    ..stars[0]
+                }
+            }
+        };
+        let centres: Vec<Body> = parts.iter().map(centre).collect();
+        let potentials = Potentials::Summed(potentials(&centres, eps2), eps2);
+        let found = Self::places(&centres, &potentials, tails);
+        let mut members: Vec<usize> = found.iter().flat_map(|&k| parts[k].clone()).collect();
+        members.sort_unstable();
+        Self {
+            members: stars(&members),
+            ..Self::with_members(&centres, &found, &potentials)
+        }
     }
 
     fn with_members(bodies: &[Body], members: &[usize], potentials_of_all: &Potentials) -> Self {
@@ -197,6 +238,46 @@ mod tests {
             (0.4..0.75).contains(&after.virial_ratio),
             "{}",
             after.virial_ratio
+        );
+    }
+
+    /// Half of the stars are binaries at their pericentres, on orbits that hold many times the cluster's energy. One
+    /// binary flies away: each of its stars is bound to the other.
+    #[test]
+    fn a_system_is_one_body() {
+        let mut centres = models::plummer(200, 3);
+        let before = bound(&centres, false);
+        centres[0].v = [0.0, 0.0, 5.0];
+        let mut bodies = Vec::new();
+        let mut systems = Vec::new();
+        for (k, centre) in centres.iter().enumerate() {
+            if k % 2 == 1 {
+                bodies.push(*centre);
+                continue;
+            }
+            // a = 1e-4, e = 0.9
+            let (r, speed) = (1e-5, (1.9 * centre.mass / 1e-5).sqrt());
+            systems.push(vec![bodies.len(), bodies.len() + 1]);
+            bodies.extend([0.25, -0.75].map(|part: f64| {
+                let mut star = *centre;
+                star.mass *= if part > 0.0 { 0.75 } else { 0.25 };
+                star.x[0] += part * r;
+                star.v[1] += part * speed;
+                star
+            }));
+        }
+        let found = BoundPart::of_systems(&bodies, &systems, 0.0, false);
+        assert_eq!(found.count(), 298);
+        assert!((found.mass - 199.0 / 200.0).abs() < 1e-12);
+        assert!((found.virial_ratio - before.virial_ratio).abs() < 0.01);
+        let ratio = found.half_mass_radius() / before.half_mass_radius();
+        assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+        let as_stars = bound(&bodies, false);
+        assert!(as_stars.virial_ratio > 0.9 && as_stars.count() == 300);
+        // Without systems, it is the bound part of the stars.
+        assert_eq!(
+            BoundPart::of_systems(&centres, &[], 0.0, false),
+            bound(&centres, false)
         );
     }
 

@@ -58,7 +58,7 @@ crate::record! {
         /// The change of the energy since the start, relative to the cluster's own energy at the start: see
         /// [`Energy::own_scale`](crate::diagnostics::Energy::own_scale).
         own_energy_error: f64 = Plain ["own_energy_error"],
-        /// -T/W of the bound bodies: 1/2 in virial equilibrium.
+        /// -T/W of the bound bodies, each system as one body: 1/2 in virial equilibrium.
         virial_ratio: f64 = Plain ["virial_ratio"],
         /// Core radius after Casertano and Hut.
         core_radius: f64 = Length ["core_radius"],

@@ -26,7 +26,9 @@ impl Sight {
     /// Those of [`Integration::potentials`].
     pub fn of<I: Integration>(integration: &mut I, bodies: &[Body]) -> Result<Self, I::Error> {
         let potentials = potentials_of(integration, bodies)?;
-        let mut sight = Self::with(bodies, potentials, integration.field());
+        let systems = integration.systems();
+        let eps2 = integration.eps().powi(2);
+        let mut sight = Self::with(bodies, &systems, eps2, potentials, integration.field());
         sight.energy.external -= integration.gain();
         sight.energy.potential += integration.lost_digits(bodies);
         Ok(sight)
@@ -34,13 +36,23 @@ impl Sight {
 
     /// `bodies` in a field, with the potentials of all pairs.
     pub fn summed(bodies: &[Body], eps2: f64, field: Option<&dyn Field>) -> Self {
-        Self::with(bodies, summed(bodies, eps2), field)
+        Self::with(bodies, &[], eps2, summed(bodies, eps2), field)
     }
 
-    fn with(bodies: &[Body], potentials: Potentials, field: Option<&dyn Field>) -> Self {
+    fn with(
+        bodies: &[Body],
+        systems: &[Vec<usize>],
+        eps2: f64,
+        potentials: Potentials,
+        field: Option<&dyn Field>,
+    ) -> Self {
+        let tails = field.is_some();
         Self {
             energy: energy(bodies, half(bodies, potentials.values()), field),
-            bound: BoundPart::of(bodies, &potentials, field.is_some()),
+            bound: match systems {
+                [] => BoundPart::of(bodies, &potentials, tails),
+                _ => BoundPart::of_systems(bodies, systems, eps2, tails),
+            },
         }
     }
 }

@@ -172,6 +172,13 @@ impl Regularized {
         [self.energy() - potential, potential]
     }
 
+    /// Addresses of the stars of each system, at the time for which the bodies were asked last.
+    pub fn members(&self) -> Vec<Vec<usize>> {
+        let address = |label: &i32| self.addresses.of_star(*label);
+        let members = |system: &Subsystem| system.labels().iter().map(address).collect();
+        self.seen.iter().map(members).collect()
+    }
+
     /// The potential energy of the pairs within systems, less what it is by the positions of these `bodies`.
     pub fn lost_digits(&self, bodies: &[Body]) -> f64 {
         let mut lost = 0.0;

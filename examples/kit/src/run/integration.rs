@@ -59,6 +59,13 @@ pub trait Integration {
         [0.0; 2]
     }
 
+    /// The stars of each system that moves as one particle, as places in the bodies that
+    /// [`bodies_at`](Self::bodies_at) returned last. Which stars are bound and the virial ratio follow from the centres
+    /// of the systems.
+    fn systems(&self) -> Vec<Vec<usize>> {
+        Vec::new()
+    }
+
     /// What must be added to the potential energy computed from the positions of these `bodies`, which
     /// [`bodies_at`](Self::bodies_at) returned last. Two stars may be so close that these positions have too few digits
     /// for their distance.
