@@ -3,6 +3,7 @@
 pub mod forces;
 pub mod membership;
 mod outer;
+mod reaches;
 pub mod regularized;
 mod scale;
 
@@ -162,7 +163,7 @@ impl<'g> Integrator<'g> {
             )));
         }
         let regularized = Regularized::among(&bodies, settings.regularize);
-        let new = Self {
+        let mut new = Self {
             grape,
             settings,
             most_at_once,
@@ -346,8 +347,9 @@ impl<'g> Integrator<'g> {
     }
 
     /// Writes particle `i` into the library's memory.
-    fn send(&self, i: usize) {
+    fn send(&mut self, i: usize) {
         let (body, state) = (&self.bodies[i], &self.states[i]);
+        self.regularized.reaches.place(i, body, state);
         let address = i32::try_from(i).expect("checked when the particles were loaded");
         let j = particle::j_particle(body, state);
         self.grape.set_j_particle(ID, address, state.dt, &j);

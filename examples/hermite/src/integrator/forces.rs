@@ -6,6 +6,7 @@
 //! names.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use kirin::client::Block;
@@ -38,14 +39,13 @@ pub(super) struct Force {
 /// Where a force is wanted: at a particle, or at a place of a system.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
-    i: usize,
-    x: Vec3,
+    pub i: usize,
+    pub x: Vec3,
     v: Vec3,
 }
 
 /// The centre of a system.
 struct Centre<'a> {
-    first: usize,
     held: &'a Held,
     /// The time since the beginning of its step, and the length of the step.
     dt: f64,
@@ -129,6 +129,9 @@ impl Integrator<'_> {
                 let mut force = self.force(i, k..k + own, &places, &block);
                 if let Some(own) = lists.get(k..k + own) {
                     force.near = own.concat();
+                    if force.is_crowded {
+                        self.leave_partners(t, &places[k..k + own.len()], &mut force.near);
+                    }
                     force.near.sort_unstable();
                     force.near.dedup();
                     force.is_crowded |= !force.near.is_empty();
@@ -177,7 +180,8 @@ impl Integrator<'_> {
             block.index[k] = self.bodies[place.i].index;
             (block.x[k], block.v[k]) = (place.x, place.v);
             (block.acc[k], block.jerk[k]) = (state.acc, state.jerk);
-            block.h2[k] = self.search2(place.i);
+            let is_first = k == 0 || places[k - 1].i != place.i;
+            block.h2[k] = self.search2(place.i, is_first);
         }
     }
 
@@ -189,31 +193,12 @@ impl Integrator<'_> {
 
     /// Adds to the forces of the centres of systems at `t` what particles around them feel beside.
     fn correct(&self, t: f64, places: &[Place], block: &mut Block) -> Result<(), Error> {
-        // Mass and acceleration of the particles decide what they feel.
-        let own = |place: &Place| {
-            let acceleration = norm(&self.states[place.i].acc);
-            (self.bodies[place.i].mass, acceleration)
-        };
-        let own: Vec<(f64, f64)> = places.iter().map(own).collect();
-        let centre = |(&first, held): (&usize, &'_ Held)| {
-            let (x, v) = self.predicted(first, t);
-            let is_felt = |(place, own): (&Place, &(f64, f64))| {
-                let dx = sub(&x, &place.x);
-                let felt = held.surroundings.felt(dot(&dx, &dx), own.0, own.1);
-                place.i != first && felt != Felt::Centre
-            };
-            places
-                .iter()
-                .zip(&own)
-                .any(is_felt)
-                .then_some((first, x, v))
-        };
-        let found: Vec<(usize, Vec3, Vec3)> =
-            self.regularized.at.iter().filter_map(centre).collect();
-        let centre = |(first, x, v)| {
-            let state = &self.states[first];
+        if self.regularized.at.is_empty() {
+            return Ok(());
+        }
+        let centre = |first: usize| {
+            let (state, (x, v)) = (&self.states[first], self.predicted(first, t));
             Centre {
-                first,
                 held: &self.regularized.at[&first],
                 dt: t - state.t,
                 step: state.dt,
@@ -222,17 +207,28 @@ impl Integrator<'_> {
                 members: OnceCell::new(),
             }
         };
-        let centres: Vec<Centre<'_>> = found.into_iter().map(centre).collect();
-        if centres.is_empty() {
-            return Ok(());
-        }
-        for (k, (place, (mass, acceleration))) in places.iter().zip(own).enumerate() {
-            let mut pull = Pull::default();
-            for centre in centres.iter().filter(|c| c.first != place.i) {
-                centre.add_correction(place, mass, acceleration, &mut pull)?;
+        let mut centres: BTreeMap<usize, Centre<'_>> = BTreeMap::new();
+        let mut found = Vec::new();
+        let mut k = 0;
+        for own in places.chunk_by(|a, b| a.i == b.i) {
+            let i = own[0].i;
+            // Mass and acceleration of the particle decide what it feels.
+            let (mass, acceleration) = (self.bodies[i].mass, norm(&self.states[i].acc));
+            let from_first = own.iter().map(|place| norm(&sub(&place.x, &own[0].x)));
+            let size = from_first.fold(0.0, f64::max);
+            let reaches = &self.regularized.reaches;
+            reaches.find(&own[0].x, size, mass, acceleration, &mut found);
+            found.retain(|first| *first != i);
+            for place in own {
+                let mut pull = Pull::default();
+                for &first in &found {
+                    let centre = centres.entry(first).or_insert_with(|| centre(first));
+                    centre.add_correction(place, mass, acceleration, &mut pull)?;
+                }
+                add_scaled(&mut block.acc[k], 1.0, &pull.0);
+                add_scaled(&mut block.jerk[k], 1.0, &pull.1);
+                k += 1;
             }
-            add_scaled(&mut block.acc[k], 1.0, &pull.0);
-            add_scaled(&mut block.jerk[k], 1.0, &pull.1);
         }
         Ok(())
     }

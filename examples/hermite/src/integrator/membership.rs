@@ -12,10 +12,11 @@ use kirin_kit::few_body::multiple::{self, Multiple};
 use kirin_kit::few_body::pair::{Limits, Pair, pull};
 use kirin_kit::few_body::subsystem::{Subsystem, influence};
 use kirin_kit::snapshot::State;
-use kirin_kit::vector::{add_scaled, sub};
+use kirin_kit::vector::{Vec3, add_scaled, dot, sub};
 
 use super::Integrator;
-use super::regularized::planned;
+use super::forces::Place;
+use super::regularized::{Held, planned};
 use crate::error::Error;
 use crate::particle;
 use crate::step;
@@ -26,6 +27,9 @@ const INFLUENCE: [f64; 2] = [0.01, 0.003];
 /// How much further apart than two stars the parts of a larger system may be.
 const WIDER: f64 = 4.0;
 
+/// Factor of the distance of two predicted particles, which is not exactly that at the end of their steps.
+const PREDICTED: f64 = 1.01;
+
 /// Greatest number of stars in a system.
 pub(super) const MOST: usize = 8;
 
@@ -33,27 +37,52 @@ pub(super) const MOST: usize = 8;
 type Union = (f64, Vec<usize>);
 
 impl Integrator<'_> {
-    /// Square of the radius of the neighbour list that particle `i` needs; 0 for none. Stars with long steps have no close
-    /// neighbour, so they ask for no list.
-    pub(super) fn search2(&self, i: usize) -> f64 {
+    /// Square of the radius of the neighbour list that particle `i` needs at one of its places; 0 for none. Stars with long
+    /// steps have no close neighbour, so they ask for no list. A crowded system asks for one list only: that at its first place
+    /// is so large that it has all stars near the other places, too.
+    pub(super) fn search2(&self, i: usize, is_first_place: bool) -> f64 {
+        let own = self.own_search2(i);
+        match self.regularized.at.get(&i).filter(|held| held.is_crowded) {
+            None => own,
+            Some(held) if is_first_place => (own.sqrt() + 2.0 * held.size).powi(2),
+            Some(_) => 0.0,
+        }
+    }
+
+    /// Square of the radius about each place of particle `i` within which it looks for others.
+    fn own_search2(&self, i: usize) -> f64 {
         let all = &self.regularized;
         let Some(limits) = &all.limits else {
             return 0.0;
         };
-        if let Some(held) = all.at.get(&i) {
-            let felt = match held.is_crowded {
-                true => {
-                    let heaviest = 2.0 * all.heaviest;
-                    let system = &held.system;
-                    system
-                        .distance_of(held.size, heaviest, INFLUENCE[0])
-                        .powi(2)
-                }
-                false => 0.0,
-            };
-            return self.search2_of_orbits(i, limits).max(felt);
+        let of_orbits = self.search2_of_orbits(i, limits);
+        match all.at.get(&i).filter(|held| held.is_crowded) {
+            None => of_orbits,
+            Some(Held { system, size, .. }) => {
+                let felt = system.distance_of(*size, 2.0 * all.heaviest, INFLUENCE[0]);
+                of_orbits.max(felt * felt)
+            }
         }
-        self.search2_of_orbits(i, limits)
+    }
+
+    /// Leaves in the list `near` of a crowded system those that it looks for about its `places` at `t`, and of these only
+    /// those that are near enough to become one with it.
+    pub(super) fn leave_partners(&self, t: f64, places: &[Place], near: &mut Vec<usize>) {
+        let Some(limits) = &self.regularized.limits else {
+            return;
+        };
+        let i = places[0].i;
+        let (centre, own2) = (self.predicted(i, t).0, self.own_search2(i));
+        let distance2 = |x: &Vec3, y: &Vec3| {
+            let dx = sub(x, y);
+            dot(&dx, &dx)
+        };
+        near.retain(|&j| {
+            let (x, _) = self.predicted(j, t);
+            let radius = limits.radius_of(self.bodies[i].mass + self.bodies[j].mass);
+            distance2(&x, &centre) < (PREDICTED * WIDER * radius).powi(2)
+                && places.iter().any(|place| distance2(&x, &place.x) < own2)
+        });
     }
 
     /// Square of the radius within which particle `i` looks for a star on an orbit about it. Two systems, which may become one
@@ -138,6 +167,7 @@ impl Integrator<'_> {
         let Some(held) = self.regularized.at.remove(&first) else {
             return (vec![first], None);
         };
+        self.regularized.reaches.remove(first);
         let system = held.system.osculating();
         let stars = system.stars(&self.bodies[first]);
         let addresses = [&[first], &held.others[..]].concat();

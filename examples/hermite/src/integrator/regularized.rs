@@ -16,6 +16,7 @@ use kirin_report::text::grouped;
 
 use super::Integrator;
 use super::forces::time_scale;
+use super::reaches::Reaches;
 use crate::error::Error;
 use crate::settings::Settings;
 use crate::step;
@@ -66,6 +67,8 @@ pub struct Regularized {
     /// The systems at the time for which the bodies were asked last.
     pub seen: Vec<Subsystem>,
     pub(super) addresses: Addresses,
+    /// How far the systems are felt.
+    pub(super) reaches: Reaches,
     /// The greatest mass of a star.
     pub(super) heaviest: f64,
     /// The cluster's scale (`scale.rs`) at the start of the run.
@@ -342,6 +345,7 @@ impl Integrator<'_> {
             is_crowded,
             surroundings,
         };
+        all.reaches.hold(first, surroundings.reach());
         all.at.insert(first, held);
     }
 

@@ -43,6 +43,17 @@ pub struct Surroundings {
     most: f64,
 }
 
+/// How far a system is felt otherwise than by its centre: within the greatest of three distances.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reach {
+    /// By every star.
+    pub near: f64,
+    /// By a star of the mass 1; by others in proportion to the cube root of their mass.
+    pub members: f64,
+    /// By a star of the acceleration 1; by others in inverse proportion to the fourth root of theirs.
+    pub quadrupole: f64,
+}
+
 /// What a star feels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Felt {
@@ -63,6 +74,15 @@ impl Surroundings {
         match r2 * r2 * acceleration < self.most {
             true => Felt::Quadrupole,
             false => Felt::Centre,
+        }
+    }
+
+    /// The distances beyond which [`felt`](Self::felt) is [`Felt::Centre`].
+    pub fn reach(&self) -> Reach {
+        Reach {
+            near: self.near2.sqrt(),
+            members: self.reach6.powf(1.0 / 6.0),
+            quadrupole: self.most.powf(0.25),
         }
     }
 
