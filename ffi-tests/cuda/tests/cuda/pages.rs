@@ -1,11 +1,12 @@
 //! The device keeps a summary of each page: which places are empty, the greatest distance of its particles, and their
 //! least speed.
 
-use ffi_tests::direct::Source;
+use ffi_tests::direct::{Probe, Source};
 use ffi_tests::library;
 use ffi_tests::report::{self, Tolerance};
 use ffi_tests::sets::Set;
 use kirin_core::random::Random;
+use kirin_core::sources::particle::JParticle;
 
 use crate::{PRECISIONS, forces, input, set};
 
@@ -83,7 +84,28 @@ fn a_page_that_hardly_moves_has_a_jerk() {
     check(&with_heavy_page(100.0, 1e46, 1e-36));
 }
 
-/// To the last bit, over intervals that are no powers of two.
+/// Probes that are so close to where some sources will be that the last bit of a position is a large part of the distance.
+/// The square of a radius is the square of the distance for one half of the probes, and the next greater number for the other.
+fn at_predicted_places(set: &Set, noise: &mut Random) -> Vec<(i32, Probe)> {
+    let sources = set.sources.iter().step_by(5).enumerate();
+    let probes = sources.map(|(k, source)| {
+        let (place, _) = JParticle::from(source).predicted(set.ti);
+        let away = noise.vector(1e-3);
+        let x = [0, 1, 2].map(|n| place[n] + away[n]);
+        let [dx, dy, dz] = [0, 1, 2].map(|n| place[n] - x[n]);
+        let r2 = dx * dx + dy * dy + dz * dz;
+        let probe = Probe {
+            index: 9000 + k as i32,
+            x,
+            v: [0.0; 3],
+            h2: if k % 2 == 0 { r2 } else { r2.next_up() },
+        };
+        (source.index, probe)
+    });
+    probes.collect()
+}
+
+/// To the last bit in every precision, over intervals that are no powers of two.
 #[test]
 fn a_page_is_predicted_as_on_the_host() {
     let mut set = set(600, 40, 1e-4);
@@ -91,6 +113,9 @@ fn a_page_is_predicted_as_on_the_host() {
     for source in &mut set.sources {
         source.t = set.ti * noise.signed();
     }
+    let close = at_predicted_places(&set, &mut noise);
+    set.probes
+        .splice(0..0, close.iter().map(|(_, probe)| *probe));
     let input = input(&set);
     for precision in PRECISIONS {
         let of = |predictor| {
@@ -102,5 +127,10 @@ fn a_page_is_predicted_as_on_the_host() {
         };
         let (device, host) = (of("device"), of("host"));
         assert!(device == host, "{precision}: other digits on the device");
+        let lines = device.map_or(Vec::new(), |found| report::parse(&found));
+        for (k, (line, (label, _))) in lines.iter().zip(&close).enumerate() {
+            let is_inside = line.list.contains(label);
+            assert_eq!(is_inside, k % 2 == 1, "{precision}: source {label}");
+        }
     }
 }

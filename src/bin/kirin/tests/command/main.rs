@@ -5,6 +5,7 @@
 mod common;
 mod info;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -182,6 +183,21 @@ fn check_passes_in_double_and_knows_when_it_does_not() {
             .all(|m| m.as_str().is_some_and(|m| m.contains("a2by18"))),
         "{missed:?}"
     );
+}
+
+/// On a GPU whose driver interprets the kernels that are shipped.
+#[test]
+fn check_passes_on_a_gpu() {
+    let Some(driver) = fake_cuda::driver() else {
+        return;
+    };
+    for precision in ["mixed", "double"] {
+        let library = format!("KIRIN_BACKEND=cuda KIRIN_PRECISION={precision} kirin");
+        let check = ["check", "--n", "40", "--library", &library].map(OsStr::new);
+        let kirin = Path::new(env!("CARGO_BIN_EXE_kirin"));
+        let out = fake_cuda::succeed(driver, kirin, &check, &[]);
+        assert!(out.contains("kirin is within every limit."), "{out}");
+    }
 }
 
 /// Every instruction set keeps the promises of GRAPE-5's forces, also where a particle's own part is most of its potential.
