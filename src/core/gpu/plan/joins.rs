@@ -108,10 +108,14 @@ impl JoinSchedule {
     /// Joins the partial sums of `ni` i-particles as the kernel `join_sums` does, and moves those kept to the front.
     pub fn join_on_host(&self, sums: &mut [f64], ni: usize) {
         let width = SUMS * ni;
+        let all = |sum: u32| sum as usize * width..(sum as usize + 1) * width;
         for &[to, from] in &self.steps {
-            let (to, from) = (to as usize * width, from as usize * width);
-            for n in 0..width {
-                sums[to + n] += sums[from + n];
+            let pair = sums.get_disjoint_mut([all(to), all(from)]);
+            let [to, from] = pair.expect("a sum is joined with another one");
+            // In pieces of a length that the compiler knows: it then adds two or more numbers at a time.
+            let (to, from) = (to.as_chunks_mut::<SUMS>().0, from.as_chunks::<SUMS>().0);
+            for (to, from) in to.iter_mut().zip(from) {
+                to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
             }
         }
         for (n, &(_, sum)) in self.kept.iter().enumerate() {
