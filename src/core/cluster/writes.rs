@@ -25,11 +25,17 @@ impl Cluster {
     ///
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
-    pub unsafe fn set_numbers(&mut self, address: i32, mut numbers: ClientParticle) -> Result<()> {
-        self.stored = Stored::Moving;
-        if !self.settings.snap {
-            numbers.vectors[4] = ZERO;
+    pub unsafe fn set_numbers(&mut self, address: i32, numbers: ClientParticle) -> Result<()> {
+        // A comparison in place of a store, here and in the calls below: a processor makes one store at a time.
+        if self.stored != Stored::Moving {
+            self.stored = Stored::Moving;
         }
+        let [x, v, aby2, a1by6, a2by18] = numbers.vectors;
+        let a2by18 = if self.settings.snap { a2by18 } else { ZERO };
+        let numbers = ClientParticle {
+            vectors: [x, v, aby2, a1by6, a2by18],
+            ..numbers
+        };
         // SAFETY: passed on.
         unsafe { self.write(address, &numbers, false) }
     }

@@ -23,7 +23,8 @@ pub struct JVectors {
 /// # Safety
 ///
 /// The vectors are null or have three numbers each.
-#[inline]
+// A part of every symbol of this call, which clients make as often as all others together.
+#[inline(always)]
 pub unsafe fn set_j_particle(
     id: c_int,
     address: c_int,
@@ -44,25 +45,40 @@ pub unsafe fn set_j_particle(
     not_null(aby2, "aby2")?;
     not_null(a1by6, "a1by6")?;
     not_null(a2by18, "a2by18")?;
-    let numbers = ClientParticle {
+    let numbers = || ClientParticle {
         index,
         t,
         mass,
         vectors: [x, v, aby2, a1by6, a2by18],
     };
-    let mut cluster = CLUSTERS.lock(id)?;
+    let mut locked = CLUSTERS.lock(id)?;
+    let cluster = &mut *locked;
     // SAFETY: none is null, so each has three numbers.
-    unsafe { cluster.set_numbers(address, numbers)? };
+    unsafe { cluster.set_numbers(address, numbers())? };
     cluster.note_step(address, dt);
+    if trace::active() {
+        // SAFETY: as above.
+        unsafe { record(id, address, dt, numbers()) };
+    }
+    Ok(0)
+}
+
+/// A function of its own, so that a call that is not recorded keeps its numbers in registers.
+///
+/// # Safety
+///
+/// The vectors have three numbers each.
+#[cold]
+#[inline(never)]
+unsafe fn record(id: c_int, address: c_int, dt: f64, numbers: ClientParticle) {
     trace::record(|| Event::JParticle {
         id,
         address,
         dt,
         mass_position: false,
-        // SAFETY: as above.
+        // SAFETY: passed on.
         particle: unsafe { numbers.particle() },
     });
-    Ok(0)
 }
 
 /// # Safety

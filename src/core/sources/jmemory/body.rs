@@ -238,34 +238,35 @@ impl Particles {
         }
     }
 
-    /// Writes a particle to a slot, and returns what [`ClientParticle::words`] returns. `at_rest` says that the
-    /// particle, and all others in the page, have only labels, masses and positions.
+    /// Writes a particle to a slot. `at_rest` says that the particle, and all others in the page, have only labels, masses and
+    /// positions.
     ///
     /// # Safety
     ///
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
-    pub unsafe fn write(&mut self, slot: usize, numbers: &ClientParticle, at_rest: bool) -> u8 {
-        let (flags, mass, label) = match (&mut self.columns, &mut self.rows) {
+    pub unsafe fn write(&mut self, slot: usize, numbers: &ClientParticle, at_rest: bool) {
+        let (mass, label) = match (&mut self.columns, &mut self.rows) {
             (Some(columns), _) => {
-                let mass = columns.values[MASS][slot];
-                let label = std::mem::replace(&mut columns.index[slot], numbers.index);
+                let Columns { values, index } = &mut **columns;
+                let mass = values[MASS][slot];
+                let label = std::mem::replace(&mut index[slot], numbers.index);
                 if !at_rest {
-                    // The next writes mostly follow, and the lock of the next call waits until this call's stores have reached
+                    // The next writes mostly follow, and the next call waits until this call's stores have reached
                     // the cache. Each write fetches the next lines of a few columns.
-                    let first = columns.values.as_ptr();
+                    let first = values.as_ptr();
                     let words = (slot % LINE..COLUMNS).step_by(LINE);
                     words.for_each(|word| fetch(first, word, slot + LINE));
                 }
-                let put = |word: usize, number| columns.values[word][slot] = number;
+                let put = |word: usize, number| values[word][slot] = number;
                 // SAFETY: passed on.
-                let flags = unsafe {
+                unsafe {
                     match at_rest {
                         true => numbers.mass_and_position(put),
                         false => numbers.words(put),
                     }
                 };
-                (flags, mass, label)
+                (mass, label)
             }
             (None, Some(rows)) => {
                 let row = &raw mut rows[slot];
@@ -273,13 +274,18 @@ impl Particles {
                 prefetch::row(row.wrapping_add(AHEAD));
                 let (mass, label) = (rows[slot].0[MASS], rows[slot].index());
                 // SAFETY: passed on.
-                (unsafe { Row::write(row, slot, numbers) }, mass, label)
+                unsafe { Row::write(row, slot, numbers) };
+                (mass, label)
             }
             (None, None) => unreachable!("a page has one of them"),
         };
-        self.mass_version += u64::from(mass.to_bits() != numbers.mass.to_bits());
-        self.index_version += u64::from(label != numbers.index);
-        flags
+        // Branches: both are mostly as before.
+        if mass.to_bits() != numbers.mass.to_bits() {
+            self.mass_version += 1;
+        }
+        if label != numbers.index {
+            self.index_version += 1;
+        }
     }
 
     /// Brings in some writes to this page, in this order, from the rows of the log. With `at_rest` nothing of the page moves or has a time.
@@ -397,13 +403,17 @@ impl Body {
 
     /// The particles, which the caller may change: it has exclusive access. `waiting` says whether writes to this page
     /// still wait to be brought in after the change.
+    #[inline(always)]
     pub fn change(&mut self, waiting: bool) -> &mut Particles {
         let particles = self.particles.get_mut();
-        *self.state.get_mut() = match (waiting, &particles.columns) {
+        let state = match (waiting, &particles.columns) {
             (true, _) => WAITING,
             (false, Some(_)) => READY,
             (false, None) => ROWS,
         };
+        if *self.state.get_mut() != state {
+            *self.state.get_mut() = state;
+        }
         particles
     }
 

@@ -140,12 +140,12 @@ impl Log {
         unsafe {
             let row = self.rows.as_mut_ptr().add(len);
             prefetch::row(row.wrapping_add(AHEAD));
-            let flags = Row::write(row, slot, p);
+            Row::write(row, slot, p);
             self.rows.set_len(len + 1);
             self.places.as_mut_ptr().add(len).write(RowPlace {
                 position: position as u32,
                 slot: slot as u16,
-                flags: flags | if at_rest { AT_REST } else { 0 },
+                flags: p.flags(0) | if at_rest { AT_REST } else { 0 },
             });
             self.places.set_len(len + 1);
         }

@@ -291,6 +291,7 @@ impl JMemory {
         self.written
     }
 
+    #[inline(always)]
     fn position(&self, number: usize) -> Option<usize> {
         let shelf = self.directory.get(number / SHELF)?.as_ref()?;
         (shelf[number % SHELF] as usize).checked_sub(1)
@@ -327,12 +328,18 @@ impl JMemory {
 /// # Errors
 ///
 /// The address is negative.
+#[inline(always)]
 pub fn check_address(address: i32) -> Result<usize> {
-    usize::try_from(address).map_err(|_| Error::OutOfRange {
+    usize::try_from(address).map_err(|_| negative(address))
+}
+
+#[cold]
+fn negative(address: i32) -> Error {
+    Error::OutOfRange {
         argument: "address",
         value: address.into(),
         legal: "addresses begin at 0",
-    })
+    }
 }
 
 #[cfg(test)]

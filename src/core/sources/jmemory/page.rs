@@ -130,9 +130,14 @@ impl Page {
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
     pub(super) unsafe fn write(&mut self, slot: usize, numbers: &ClientParticle, at_rest: bool) {
-        let at_rest = at_rest && self.header.is_at_rest();
+        let only_rest = at_rest && self.header.is_at_rest();
         // SAFETY: passed on.
-        let flags = unsafe { self.body.change(false).write(slot, numbers, at_rest) };
+        unsafe { self.body.change(false).write(slot, numbers, only_rest) };
+        let flags = match only_rest {
+            true => 0,
+            // SAFETY: passed on.
+            false => unsafe { numbers.flags(self.header.flags) },
+        };
         self.header.note(slot, flags);
     }
 
@@ -283,9 +288,13 @@ impl Header {
     #[inline(always)]
     pub(super) fn note(&mut self, slot: usize, flags: u8) {
         self.version += 1;
-        self.present[slot / 64] |= 1 << (slot % 64);
+        if !self.holds(slot) {
+            self.present[slot / 64] |= 1 << (slot % 64);
+        }
         self.changed.insert(slot);
-        self.flags |= flags;
+        if flags & !self.flags != 0 {
+            self.flags |= flags;
+        }
     }
 
     /// Number of the page: its first address divided by [`PAGE`].

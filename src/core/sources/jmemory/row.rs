@@ -68,8 +68,25 @@ impl ClientParticle {
 }
 
 impl ClientParticle {
-    /// Calls `put(index, value)` for each word of the row except the last one, and returns the row's flags (`HAS_TIME` and
-    /// its like).
+    /// Calls `put(index, value)` for each word of the row except the last one.
+    ///
+    /// # Safety
+    ///
+    /// The pointers point to three numbers each.
+    #[inline(always)]
+    pub unsafe fn words(&self, mut put: impl FnMut(usize, f64)) {
+        put(MASS, self.mass);
+        put(TIME, self.t);
+        for (word, from) in [X, V, ABY2, A1BY6, A2BY18].into_iter().zip(self.vectors) {
+            // SAFETY: three numbers have the layout of an array of three.
+            let three = unsafe { from.cast::<[f64; 3]>().read_unaligned() };
+            for (k, number) in three.into_iter().enumerate() {
+                put(word + k, number);
+            }
+        }
+    }
+
+    /// The flags of the numbers (`HAS_TIME` and its like), and the `known` ones, which are not looked for.
     ///
     /// The flags are made from the bits of the numbers: arithmetic might trap, since the client's floating-point
     /// environment is in force. -0 counts as different from zero, which at most costs time.
@@ -78,40 +95,38 @@ impl ClientParticle {
     ///
     /// The pointers point to three numbers each.
     #[inline(always)]
-    pub unsafe fn words(&self, mut put: impl FnMut(usize, f64)) -> u8 {
-        let mut bits = [0; 5];
-        put(MASS, self.mass);
-        put(TIME, self.t);
-        let words = [X, V, ABY2, A1BY6, A2BY18];
-        for ((word, from), bits) in words.into_iter().zip(self.vectors).zip(&mut bits) {
+    pub unsafe fn flags(&self, known: u8) -> u8 {
+        let bits = |vector: usize| {
             // SAFETY: three numbers have the layout of an array of three.
-            let three = unsafe { from.cast::<[u64; 3]>().read_unaligned() };
-            *bits = three[0] | three[1] | three[2];
-            for (k, number) in three.into_iter().enumerate() {
-                put(word + k, f64::from_bits(number));
-            }
+            let three = unsafe { self.vectors[vector].cast::<[u64; 3]>().read_unaligned() };
+            three[0] | three[1] | three[2]
+        };
+        let mut flags = known;
+        if known & HAS_TIME == 0 && self.t.to_bits() != 0 {
+            flags |= HAS_TIME;
         }
-        let flag = |bits: u64, flag: u8| if bits != 0 { flag } else { 0 };
-        let [_, v, aby2, a1by6, a2by18] = bits;
-        flag(self.t.to_bits(), HAS_TIME)
-            | flag(v | aby2 | a1by6, HAS_MOTION)
-            | flag(a2by18, HAS_SNAP)
+        if known & HAS_MOTION == 0 && bits(1) | bits(2) | bits(3) != 0 {
+            flags |= HAS_MOTION;
+        }
+        if known & HAS_SNAP == 0 && bits(4) != 0 {
+            flags |= HAS_SNAP;
+        }
+        flags
     }
 
-    /// The same for the words of mass and position only. None of the flags applies.
+    /// [`ClientParticle::words`] for the words of mass and position only.
     ///
     /// # Safety
     ///
     /// The first pointer points to three numbers.
     #[inline(always)]
-    pub unsafe fn mass_and_position(&self, mut put: impl FnMut(usize, f64)) -> u8 {
+    pub unsafe fn mass_and_position(&self, mut put: impl FnMut(usize, f64)) {
         put(MASS, self.mass);
         // SAFETY: three numbers have the layout of an array of three.
         let x = unsafe { self.vectors[0].cast::<[f64; 3]>().read_unaligned() };
         for (k, x) in x.into_iter().enumerate() {
             put(X + k, x);
         }
-        0
     }
 }
 
@@ -136,13 +151,13 @@ impl Row {
     /// No particle.
     pub const NONE: Self = Self([0.0; ROW]);
 
-    /// Writes the row of a particle in a slot of its page, straight from its numbers. Returns what [`ClientParticle::words`] does.
+    /// Writes the row of a particle in a slot of its page, straight from its numbers.
     ///
     /// # Safety
     ///
     /// There is room for a row, and the pointers of `p` point to three numbers each.
     #[inline(always)]
-    pub unsafe fn write(to: *mut Self, slot: usize, p: &ClientParticle) -> u8 {
+    pub unsafe fn write(to: *mut Self, slot: usize, p: &ClientParticle) {
         let to = to.cast::<f64>();
         // SAFETY: the words are those of the row. The caller vouches for the pointers.
         unsafe {

@@ -26,7 +26,9 @@ impl Slots {
     #[inline(always)]
     pub fn insert(&mut self, slot: usize) {
         self.words[slot / 64] |= 1 << (slot % 64);
-        self.used |= 1 << (slot / 64);
+        if self.used >> (slot / 64) & 1 == 0 {
+            self.used |= 1 << (slot / 64);
+        }
     }
 
     /// Adds the slots whose bits are set.

@@ -3,7 +3,7 @@
 use super::log::LOG;
 use super::prefetch::{self, CACHED_ROWS};
 use super::row::{ClientParticle, Row};
-use super::{JMemory, PAGE};
+use super::{Header, JMemory, PAGE};
 use crate::error::Result;
 use crate::sources::particle::JParticle;
 
@@ -63,18 +63,24 @@ impl JMemory {
         numbers: &ClientParticle,
         at_rest: bool,
     ) -> bool {
-        let follows = self.next.is_none_or(|next| next == address);
-        if self.incoming.len() > 0 || !follows && !*self.has_columns.get_mut() {
+        if self.incoming.len() > 0 {
             return false;
+        }
+        if !*self.has_columns.get_mut() {
+            if self.next.is_some_and(|next| next != address) {
+                return false;
+            }
+            self.next = Some(address.wrapping_add(1));
         }
         if !self.touched.is_empty() {
             self.settle();
         }
-        self.next = Some(address.wrapping_add(1));
         self.written += 1;
-        self.list(position);
+        let Self { pages, changed, .. } = self;
+        let page = &mut pages[position];
+        list(&mut page.header, position, changed);
         // SAFETY: passed on.
-        unsafe { self.pages[position].write(address as usize % PAGE, numbers, at_rest) };
+        unsafe { page.write(address as usize % PAGE, numbers, at_rest) };
         true
     }
 
@@ -159,10 +165,7 @@ impl JMemory {
             let page = &mut pages[place.position as usize];
             page.header
                 .note(usize::from(place.slot) % PAGE, place.flags);
-            if !std::mem::replace(&mut page.header.is_listed, true) {
-                // There is room: see `make_page`.
-                changed.push(place.position);
-            }
+            list(&mut page.header, place.position as usize, changed);
             let particles = page.body.change(false);
             debug_assert!(particles.rows().is_some(), "all pages are rows");
             particles.replace(place.slot.into(), row);
@@ -197,11 +200,8 @@ impl JMemory {
     /// Counts a page among those that have changed.
     #[inline(always)]
     pub(super) fn list(&mut self, position: usize) {
-        let is_listed = &mut self.pages[position].header.is_listed;
-        if !std::mem::replace(is_listed, true) {
-            // There is room: see `make_page`.
-            self.changed.push(position as u32);
-        }
+        let Self { pages, changed, .. } = self;
+        list(&mut pages[position].header, position, changed);
     }
 
     /// The writes that are not yet part of the state, in their order, with their addresses.
@@ -212,5 +212,15 @@ impl JMemory {
             let address = page.first_address() + usize::from(place.slot);
             (address as i32, row)
         })
+    }
+}
+
+/// Counts the page at a position among those that have changed.
+#[inline(always)]
+fn list(page: &mut Header, position: usize, changed: &mut Vec<u32>) {
+    if !page.is_listed {
+        page.is_listed = true;
+        // There is room: see `make_page`.
+        changed.push(position as u32);
     }
 }
