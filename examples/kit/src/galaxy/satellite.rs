@@ -312,13 +312,14 @@ struct Smooth {
 }
 
 impl Smooth {
-    /// Angles of the bar in half a turn.
-    const ANGLES: usize = 16;
+    /// Angles of the bar in a quarter of a turn. In the mean over all angles the other quarters add nothing: half a turn brings a
+    /// bar to itself, and it has the same density on both sides of its axis.
+    const ANGLES: usize = 8;
 
     fn of(host: &'static (dyn Field + Sync), bar: Option<Bar>) -> Self {
         let turned = |bar: Bar| {
-            // Half a turn brings a bar to itself.
-            (0..Self::ANGLES).map(move |k| bar.towards(PI * k as f64 / Self::ANGLES as f64))
+            let angle = |k: usize| 0.5 * PI * (k as f64 + 0.5) / Self::ANGLES as f64;
+            (0..Self::ANGLES).map(move |k| bar.towards(angle(k)))
         };
         Self {
             host,
@@ -326,16 +327,21 @@ impl Smooth {
         }
     }
 
-    /// The density at `x`, and the attraction to the centre times the distance from it.
-    fn at(&self, x: &Vec3) -> (f64, f64) {
-        let inward = |field: &dyn Field| -dot(&field.acceleration(x), x);
-        let (mut rho, mut pull) = (self.host.density(x), inward(self.host));
-        let part = 1.0 / self.bar.len().max(1) as f64;
-        for bar in &self.bar {
-            rho += part * bar.density(x);
-            pull += part * inward(bar);
-        }
-        (rho.max(0.0), pull)
+    /// A scalar of the galaxy at `x`, with the mean of the bar's.
+    fn sum(&self, x: &Vec3, scalar: impl Fn(&dyn Field, &Vec3) -> f64) -> f64 {
+        // All azimuths have the same mean, and the angles are counted from this one.
+        let on_axis = [x[0].hypot(x[1]), 0.0, x[2]];
+        let bars = self.bar.iter().map(|bar| scalar(bar, &on_axis));
+        scalar(self.host, x) + bars.sum::<f64>() / self.bar.len().max(1) as f64
+    }
+
+    fn density(&self, x: &Vec3) -> f64 {
+        self.sum(x, |field, x| field.density(x)).max(0.0)
+    }
+
+    /// The attraction to the centre times the distance from it.
+    fn pull(&self, x: &Vec3) -> f64 {
+        self.sum(x, |field, x| -dot(&field.acceleration(x), x))
     }
 }
 
@@ -356,8 +362,9 @@ impl Friction {
         let step = (FRICTION_RADII.1 / FRICTION_RADII.0).ln() / FRICTION_LINES as f64;
         // Density and rho |a| r of d ln r.
         let at = |k: usize| {
-            let (rho, pull) = host.at(&diagonal((first + step * k as f64).exp()));
-            (rho, rho * pull)
+            let x = diagonal((first + step * k as f64).exp());
+            let rho = host.density(&x);
+            (rho, rho * host.pull(&x))
         };
         let lines: Vec<(f64, f64)> = (0..=FRICTION_LINES).map(at).collect();
         let mut squared = vec![0.0; lines.len()];
@@ -394,7 +401,7 @@ impl Friction {
     /// mass: a further factor falls from 1 there to 0 at the centre. The galaxy's masses are `masses` times today's.
     fn rate(&self, mass: f64, size: f64, x: &Vec3, v: &Vec3, masses: f64) -> f64 {
         let (r, speed) = (norm(x), norm(v));
-        let rho = masses * self.host.at(x).0;
+        let rho = masses * self.host.density(x);
         let sigma = masses.sqrt() * self.dispersion(r);
         if rho == 0.0 || sigma == 0.0 || speed == 0.0 {
             return 0.0;
@@ -466,12 +473,12 @@ mod tests {
             let faster = friction.rate(f * mass, size, &x, &v.map(|c| f.sqrt() * c), f);
             assert!((faster / (f.sqrt() * today) - 1.0).abs() < 1e-12, "{f}");
         }
-        // A billion years ago, when the masses were 0.7 of today's.
+        // A billion years ago, when the masses were 1.3 times today's.
         let told = AdditionOptions {
             satellites: vec![
                 Satellite::parse("plummer:2e10:1.5:30,0,20:0,120,30:friction").unwrap(),
             ],
-            growth: 0.3,
+            growth: -0.3,
             ..AdditionOptions::default()
         };
         let more = Additions::of(told, MilkyWay::MwPotential2014).unwrap();
@@ -480,11 +487,12 @@ mod tests {
         let ((x, v), (_, before), (_, after)) = (at(then), at(then - h), at(then + h));
         let pull = host.acceleration(&x);
         let slowing: Vec3 =
-            std::array::from_fn(|k| 0.7 * pull[k] - (after[k] - before[k]) / (2.0 * h));
+            std::array::from_fn(|k| 1.3 * pull[k] - (after[k] - before[k]) / (2.0 * h));
         let (mass, size) = more.told.satellites[0].body.size();
-        let expected = friction.rate(mass, size, &x, &v, 0.7);
+        let expected = friction.rate(mass, size, &x, &v, 1.3);
         let found = dot(&slowing, &v) / dot(&v, &v);
-        assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected}");
+        // With today's masses it would be off by some per cent.
+        assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
     }
 
     /// A needle of no length is a Plummer sphere.

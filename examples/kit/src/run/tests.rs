@@ -464,19 +464,19 @@ fn a_film_goes_on_with_its_scale() {
         ..Files::default()
     };
     let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
-    let plan = files(0.25).plan(0.5, None).unwrap();
-    run.evolve(0.5, &plan, &|| false, &|_| ()).unwrap();
+    let plan = files(0.25).plan(0.25, None).unwrap();
+    run.evolve(0.25, &plan, &|| false, &|_| ()).unwrap();
     let (every, width) = run.film.unwrap();
     assert!(every == 0.25 && width > 0.0);
     let mut again = resumed(run.save().unwrap(), true);
     assert_eq!(again.film, run.film);
     let new = files(0.25).check_replaced(10, (0.0, 1.0), None, &Log::default());
     assert!(new.unwrap_err().contains("another film"));
-    let check = |every| files(every).check_replaced(10, (0.5, 1.0), None, &run.log());
+    let check = |every| files(every).check_replaced(10, (0.25, 0.5), None, &run.log());
     assert_eq!(check(0.25), Ok(()));
     let why = check(0.125).unwrap_err();
     assert!(why.contains("--frame-every 0.25"), "{why}");
-    again.evolve(1.0, &plan, &|| false, &|_| ()).unwrap();
+    again.evolve(0.5, &plan, &|| false, &|_| ()).unwrap();
     assert_eq!(again.film, run.film);
 }
 
