@@ -4,8 +4,8 @@
 //! addresses. So an address near 2^31 costs one page, and loops skip pages that were never written.
 //!
 //! [`JMemory::write_at_once`] writes straight into a page. Writes are appended to a log instead if they are scattered
-//! over rows, or if a block needs the memory unchanged. [`JMemory::take_in`] makes the writes so far part of the state. If
-//! all pages are rows and the writes are few, it brings them into the pages. Otherwise each page learns which writes are its own.
+//! over rows, if many are scattered over columns, or if a block needs the memory unchanged. [`JMemory::take_in`] makes the
+//! writes so far part of the state. If all pages are rows and the writes are few, it brings them into the pages. Otherwise each page learns which writes are its own.
 //! They are brought into the page when something reads it, or before the next log is taken in. GRAPE-6's particles are rows
 //! ([`Row`]) until something reads columns; all others are columns from the start.
 
@@ -87,6 +87,12 @@ pub struct JMemory {
     has_columns: AtomicBool,
     /// Whether some pages are.
     has_some_columns: AtomicBool,
+    /// The position of the page that was last written straight.
+    last: usize,
+    /// How many writes since the last block were scattered: those to another page than the write before, and those of logs that were full.
+    scattered: usize,
+    /// Whether the writes before the last block were scattered, and so many that an order by pages pays.
+    is_scattered: bool,
     /// Whether what a write will replace is fetched into the cache as the write is appended to the log.
     fetches: bool,
 }

@@ -206,6 +206,49 @@ fn draw(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
+/// Where all pages are columns, scattered writes are made at once until a block has had many of them. They are then appended to the log,
+/// until a block has had few. Writes in the order of the addresses are always made at once.
+#[test]
+fn many_scattered_writes_are_sorted_by_pages() {
+    const PAGES: usize = 3;
+    let mut memory = JMemory::default();
+    for address in 0..(PAGES * PAGE) as i32 {
+        write_freely(&mut memory, address, &particle(1));
+    }
+    memory.take_in();
+    memory.make_columns().unwrap();
+    let (mut state, mut label) = (3, 1);
+    let mut expected = vec![1; PAGES * PAGE];
+    for (count, is_scattered, appended) in [
+        (2000, true, 0),
+        (2000, true, 1999),
+        (1500, false, 0),
+        (100, true, 0),
+        (2000, true, 0),
+        (100, true, 99),
+        (100, true, 0),
+    ] {
+        for k in 0..count {
+            label += 1;
+            // No page comes twice in turn.
+            let page = k % PAGES * PAGE;
+            let address = if is_scattered {
+                page + draw(&mut state) % PAGE
+            } else {
+                k
+            };
+            write_freely(&mut memory, address as i32, &particle(label));
+            expected[address] = label;
+        }
+        assert_eq!(memory.appended().len(), appended);
+        memory.take_in();
+        for (address, &label) in expected.iter().enumerate() {
+            let found = memory.read(address as i32);
+            assert_eq!(found, Some(particle(label)), "{address}");
+        }
+    }
+}
+
 /// Reads return what was written last: at runs of neighbouring addresses, at single and at repeated addresses, with
 /// more writes than a log holds. Pages are rows or columns, writes are made at once or by the log, and reads of all
 /// kinds come between.

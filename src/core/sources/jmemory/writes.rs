@@ -7,6 +7,9 @@ use super::{Header, JMemory, PAGE};
 use crate::error::Result;
 use crate::sources::particle::JParticle;
 
+/// From so many scattered writes on before a block an order by pages takes less time than writing each at once.
+const MANY: usize = 1024;
+
 impl JMemory {
     /// Writes a particle that is part of the state at once; the last write to an address wins.
     ///
@@ -48,9 +51,9 @@ impl JMemory {
     }
 
     /// Writes a particle straight into its page if a detour through the log would only cost time. For this the log must
-    /// be empty. Besides, all pages must be columns, or the address must be the next one after the last write of this
-    /// kind. The first write after a block may have any address. Returns whether it wrote. The arguments are those of
-    /// [`JMemory::append`].
+    /// be empty. Besides, the address must be the next one after the last write of this kind, or all pages must be columns, and the
+    /// writes before the last block not many scattered ones. The first write after a block may have any address. Returns whether it
+    /// wrote. The arguments are those of [`JMemory::append`].
     ///
     /// # Safety
     ///
@@ -66,7 +69,7 @@ impl JMemory {
         if self.incoming.len() > 0 {
             return false;
         }
-        if !*self.has_columns.get_mut() {
+        if self.is_scattered || !*self.has_columns.get_mut() {
             if self.next.is_some_and(|next| next != address) {
                 return false;
             }
@@ -76,6 +79,10 @@ impl JMemory {
             self.settle();
         }
         self.written += 1;
+        if self.last != position {
+            self.last = position;
+            self.scattered += 1;
+        }
         let Self { pages, changed, .. } = self;
         let page = &mut pages[position];
         list(&mut page.header, position, changed);
@@ -107,7 +114,10 @@ impl JMemory {
     /// Empties the log without an allocation; false if nothing was ever appended.
     #[cold]
     pub fn empty_log(&mut self) -> bool {
+        let scattered = self.scattered + self.incoming.len();
         self.take_in();
+        // The block is still to come.
+        self.scattered = scattered;
         self.settle();
         !self.is_full()
     }
@@ -115,6 +125,8 @@ impl JMemory {
     /// Makes the writes so far part of the state.
     pub fn take_in(&mut self) {
         self.next = None;
+        self.is_scattered = self.scattered + self.incoming.len() >= MANY;
+        self.scattered = 0;
         if self.incoming.len() == 0 {
             return;
         }
