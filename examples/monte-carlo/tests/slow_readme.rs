@@ -23,9 +23,9 @@ fn the_commands_of_the_readme_run() {
         let short = shortened(
             &arguments,
             &[
-                ("--n", "2000"),
+                ("--n", "1000"),
                 ("--steps", "20"),
-                ("--units", "1148Msun,1pc"),
+                ("--units", "574Msun,1pc"),
             ],
         );
         let limit = ["--t-end", "2"].map(str::to_owned);
@@ -42,5 +42,5 @@ fn the_commands_of_the_readme_run() {
     }
     assert!(folder.text("collapse.svg").starts_with("<svg"));
     let state = Snapshot::parse(folder.text("run.txt").as_bytes()).unwrap();
-    assert!(state.bodies.len() > 1900);
+    assert!(state.bodies.len() > 950);
 }
