@@ -14,15 +14,25 @@ type Register = (Probe, f64);
 
 #[derive(Clone, Default)]
 struct Pending {
+    nj: i32,
     sources: Vec<Source>,
     ti: f64,
     registers: Vec<Register>,
     owed: bool,
+    /// Whether it was begun while another one, of the same sources and time, was owed.
+    overtook: bool,
 }
 
 impl Pending {
     fn result(&self, rules: Rules, register: &Register) -> ([Expected; 7], Option<(i32, f64)>) {
         expected::force(rules, &self.sources, self.ti, register)
+    }
+
+    /// Whether these are its first i-particles, by their labels and positions.
+    fn begins_with(&self, registers: &[Register]) -> bool {
+        let name = |(probe, _): &Register| (probe.index, probe.x.map(f64::to_bits));
+        let first = self.registers.get(..registers.len());
+        first.is_some_and(|first| first.iter().map(name).eq(registers.iter().map(name)))
     }
 }
 
@@ -30,6 +40,8 @@ impl Pending {
 struct Board {
     memory: BTreeMap<i32, Source>,
     ti: f64,
+    /// Whether a source was stored since the last block began.
+    changed: bool,
     /// Whether the last firsthalf was refused, and no lasthalf was told.
     refused: bool,
     /// Whether the last block was refused: there are no lists.
@@ -44,11 +56,17 @@ impl Board {
     fn begin(&mut self, nj: i32, registers: Vec<Register>) {
         let sources = self.memory.range(..nj).map(|(_, s)| *s).collect();
         (self.refused, self.no_lists) = (false, false);
+        let before = &self.block;
+        let same = before.nj == nj && before.ti.to_bits() == self.ti.to_bits();
+        let overtook = before.owed && same && !self.changed;
+        self.changed = false;
         self.block = Pending {
+            nj,
             sources,
             ti: self.ti,
             registers,
             owed: true,
+            overtook,
         };
     }
 }
@@ -225,11 +243,12 @@ impl Oracle {
     }
 
     fn store(&mut self, id: i32, address: i32, source: Source) -> Expected {
-        let memory = &mut self.board(id).memory;
+        let board = self.board(id);
         if address < 0 {
             return Refusal;
         }
-        memory.insert(address, source);
+        board.changed = true;
+        board.memory.insert(address, source);
         Exactly(0.0)
     }
 
@@ -263,7 +282,10 @@ impl Oracle {
         let illegal = illegal || told;
         let refused = !illegal && {
             let board = self.board(r.id);
-            match (board.block.owed, registers(r)) {
+            let registers = registers(r);
+            let lost = |registers: &Vec<Register>| !board.block.begins_with(registers);
+            let lost = board.block.overtook && registers.as_ref().is_some_and(lost);
+            match (board.block.owed && !lost, registers) {
                 (true, _) => board.block.registers.len() < ni,
                 (false, Some(registers)) => {
                     board.begin(r.nj, registers);

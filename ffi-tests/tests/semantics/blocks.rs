@@ -142,6 +142,44 @@ fn a_second_firsthalf_gives_the_first_one_up() {
     everywhere(&script);
 }
 
+/// Hamers' TPI begins all parts of a block before it fetches the first.
+#[test]
+fn parts_that_were_begun_together_are_fetched_one_after_another() {
+    let set = cloud(30, 45, 0.01);
+    let parts: Vec<_> = set.probes.chunks(4).take(3).collect();
+    let [eps2, other] = [set.eps2, 4.0 * set.eps2];
+    let mut script = Script::new();
+    script.load(&set.sources).time(set.ti);
+    for part in &parts {
+        script.first(30, part, eps2);
+    }
+    for part in &parts {
+        script.last(30, part, eps2).lists(part.len() as i32);
+    }
+    // Each part as if it had come alone.
+    for part in &parts {
+        script.block(30, part, eps2);
+    }
+    // What was begun last may be fetched first, and then its i-particles are those of firsthalf.
+    script.first(30, parts[0], eps2).first(30, parts[1], eps2);
+    script.last(30, parts[1], other).last(30, parts[0], eps2);
+    // A write, a time or another nj in between: the first block was given up, and any arguments fetch the second.
+    script.first(30, parts[0], eps2);
+    script.call(Call::Particle(0, 3, at(9, 4.0), 0));
+    script.first(30, parts[1], eps2).last(30, parts[0], eps2);
+    script.first(30, parts[0], eps2).time(0.5);
+    script.first(30, parts[1], eps2).last(30, parts[0], eps2);
+    script.first(30, parts[0], eps2).first(29, parts[1], eps2);
+    script.last(29, parts[0], eps2);
+    let Some(answers) = everywhere(&script) else {
+        return;
+    };
+    let forces: Vec<_> = answers.iter().filter(|a| a.len() == 1 + 5 * 8).collect();
+    for k in 0..3 {
+        assert_eq!(forces[k], forces[k + 3], "part {k}");
+    }
+}
+
 #[test]
 fn lasthalf_and_lasthalf2_may_alternate() {
     let set = cloud(30, 45, 0.01);

@@ -109,7 +109,7 @@ impl Cluster {
     }
 
     /// Begins a block: the forces of the addresses `0..nj` on `particles`. A block whose results
-    /// were never fetched is dropped.
+    /// were never fetched is dropped; [`Cluster::lost`] tells its `lasthalf`.
     ///
     /// # Errors
     ///
@@ -119,7 +119,13 @@ impl Cluster {
         nj: usize,
         particles: impl ExactSizeIterator<Item = IParticle>,
     ) -> Result<()> {
+        let overtakes = self.owed
+            && self.block.nj == nj
+            && self.block.ti.to_bits() == self.ti.to_bits()
+            && self.written_before == self.memory.written()
+            && self.memory.appended().len() == 0;
         self.drop_block();
+        self.overtook = overtakes;
         let begun = self.begin(nj, particles);
         if let Err(error) = &begun {
             self.give_up(error);
@@ -138,6 +144,7 @@ impl Cluster {
         self.memory.take_in();
         self.refused = None;
         self.owed = false;
+        self.overtook = false;
         self.has_nearest = false;
         self.lists = None;
         self.outcome = Ok(());
@@ -170,6 +177,7 @@ impl Cluster {
         allocation::reserve(&mut block.particles, ni, I_PARTICLES)?;
         block.nj = nj;
         block.ti = self.ti;
+        self.written_before = self.memory.written();
 
         self.look_at_noise();
         let backend = self
@@ -229,6 +237,22 @@ impl Cluster {
     /// Whether a block waits for its `lasthalf`.
     pub fn owes_results(&self) -> bool {
         self.owed
+    }
+
+    /// Whether the block of these i-particles was dropped: a client that calls `firsthalf` for all parts of its block, and
+    /// `lasthalf` for all of them after that, wants the forces of one state of the j-particles on each part.
+    pub fn lost(&self, particles: impl ExactSizeIterator<Item = IParticle>) -> bool {
+        let is_of_block = |(given, begun): (IParticle, &IParticle)| {
+            given.index == begun.index && given.x.map(f64::to_bits) == begun.x.map(f64::to_bits)
+        };
+        particles.len() > self.block.particles.len()
+            || !particles.zip(&self.block.particles).all(is_of_block)
+    }
+
+    /// Whether [`Cluster::lost`] must be asked.
+    #[inline(always)]
+    pub fn overtook(&self) -> bool {
+        self.overtook
     }
 
     /// Computes the block, or gives it up.

@@ -37,6 +37,10 @@ pub struct Cluster {
     phase: Phase,
     /// Whether the block still waits for its `lasthalf`.
     owed: bool,
+    /// Whether the block before it, of the same j-particles and the same time, waits for its own.
+    overtook: bool,
+    /// How many j-particles had been written when the block began.
+    written_before: u64,
     /// Why the last `firsthalf` was refused, until a `lasthalf` has told it.
     refused: Option<Error>,
     block: ForceRequest,
@@ -89,6 +93,8 @@ impl Cluster {
             ti: 0.0,
             phase: Phase::Free,
             owed: false,
+            overtook: false,
+            written_before: 0,
             refused: None,
             block: ForceRequest::default(),
             has_radii: false,

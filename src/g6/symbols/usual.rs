@@ -102,7 +102,9 @@ calls! {
     /// s^(3/2) - 3 (r.v) r / s^(5/2)), pot = -sum m / s^(1/2), over all j with another label. A pair with
     /// s = 0 adds nothing. `nj`, `index`, `xi`, `vi`, `eps2` and `h2` are not looked at, because those of
     /// `g6calc_firsthalf` count (`KIRIN_CHECK=1` reports the first difference of `nj`, `index`, `xi` or `eps2`). If no block waits, this call does the whole
-    /// calculation with its own arguments. With a smaller `ni` than the block's it returns the first results; a larger one is refused. A
+    /// calculation with its own arguments. So it does where `g6calc_firsthalf` was called several times, with one `nj` and neither a write nor
+    /// another time in between, and the block that waits begins with other labels or positions: a client may begin all parts of a block
+    /// before it fetches the first. With a smaller `ni` than the block's it returns the first results; a larger one is refused. A
     /// nonzero return asked for a repetition on GRAPE-6; here it means that the arguments are illegal or
     /// memory is lacking. Neighbour lists are available after every form of this call; Phantom-GRAPE made
     /// them only in the forms whose names end in `n`.
