@@ -7,13 +7,14 @@
  * -lkirin_nbody6 -lkirin.
  *
  * There are Fortran names only, with a trailing underscore, and all arguments by reference: x[n][3]
- * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Two settings of KIRIN_NBODY6 give
+ * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Three settings of KIRIN_NBODY6 give
  * them another meaning, the second also where the program imports gpuirr_open_ and neither gpunb_profile_ nor
  * irr_simd_open_ from the shared library:
  *
  *   amuse  AMUSE's nbody6xx: gpunb_regf_ has no m_flag, and neighbours are nearer than h2
  *   6      NBODY6 and NBODY7: gpunb_open_ and gpunb_devinit_ have no irank, gpunb_regf_ no
  *          m_flag, and neighbours are nearer than m_j h2; gpupot_ has (n, m, x, pot)
+ *   6-radius  older versions of NBODY6: the same, and neighbours are nearer than h2
  *
  * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
  * line on stderr for a refusal, which then writes nothing (the numbers of kirin.h). No list has a greatest length, and no array is read or

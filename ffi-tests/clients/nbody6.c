@@ -1,5 +1,5 @@
 /* Calls the library of NBODY6 as NBODY6++, AMUSE's nbody6xx or NBODY6 do, and compares every answer with a plain
- * double-precision sum: nbody6 6++|amuse|6 [tolerance [traps]]. Ends with a line on stdout, or with what is wrong on stderr. */
+ * double-precision sum: nbody6 6++|amuse|6|6-radius [tolerance [traps]]. Ends with a line on stdout, or with what is wrong on stderr. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fenv.h>
@@ -391,7 +391,7 @@ static void helpers(void) {
 
 int main(int argc, char **argv) {
     const char *variant = argc > 1 ? argv[1] : "6++";
-    int nbody6 = !strcmp(variant, "6"), nbmax = N, rank = 0, n = N, i, k, flag;
+    int nbody6 = !strcmp(variant, "6") || !strcmp(variant, "6-radius"), nbmax = N, rank = 0, n = N, i, k, flag;
     for (i = 0; i < N; i++) {
         m[i] = (0.5 + uniform()) / N;
         for (k = 0; k < 3; k++) {

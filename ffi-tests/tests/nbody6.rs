@@ -17,7 +17,7 @@ fn every_call_is_the_plain_sum() {
     let Some(client) = compile("nbody6.c", Link::Shared) else {
         return;
     };
-    for variant in ["6++", "amuse", "6"] {
+    for variant in ["6++", "amuse", "6", "6-radius"] {
         for backend in ["cpu", "reference", "cuda"] {
             none_wrong(
                 &client,
@@ -66,6 +66,23 @@ fn nbody6_needs_no_setting() {
     let output = run(&mut clean_command(&client, &[("KIRIN_NBODY6", "amuse")]));
     let (out, err) = texts(&output);
     assert!(out != "0 wrong\n" && err.contains("istart"), "{out}{err}");
+}
+
+/// nbody6tt, NBODY6df and nbody6mp pass RS**2 and are not told from NBODY6 by their imports: lists would be nearly empty.
+#[test]
+fn neighbours_that_only_a_plain_radius_has_are_told() {
+    let Some(client) = compile("nbody6.c", Link::Shared) else {
+        return;
+    };
+    let told = |variant: &str, setting: &str| {
+        let output = run(clean_command(&client, &[("KIRIN_NBODY6", setting)]).arg(variant));
+        let (out, err) = texts(&output);
+        assert_eq!(out == "0 wrong\n", variant == setting, "{out}{err}");
+        err.matches("KIRIN_NBODY6=6-radius").count()
+    };
+    assert_eq!(told("6-radius", "6"), 1);
+    assert_eq!(told("6-radius", "6-radius"), 0);
+    assert_eq!(told("6", "6"), 0);
 }
 
 #[test]

@@ -7,7 +7,8 @@ use crate::nbody6::statistics::COUNTS;
 use kirin_core::choice;
 use kirin_core::error::{Error, Result};
 use kirin_core::force::regular::{
-    Criterion, Incoming, PURPOSE, RegularForce, RegularRequest, RegularResult, Sources, Target,
+    Criterion, Incoming, PURPOSE, Pair, RegularForce, RegularRequest, RegularResult, Sources,
+    Target,
 };
 use kirin_core::process::singleton::Singleton;
 use kirin_core::process::{self, allocation, settings};
@@ -89,12 +90,12 @@ impl RegularLibrary {
     }
 
     /// The regular forces on the targets, and the neighbours of each target. If a target has more than `longest`
-    /// neighbours, only their number is returned. The targets stay as they are.
+    /// neighbours, there is only their number. The targets stay as they are.
     ///
     /// # Errors
     ///
     /// The last send was refused, or there is no memory.
-    pub fn forces(&mut self, criterion: Criterion, longest: usize) -> Result<&[RegularResult]> {
+    pub fn forces(&mut self, criterion: Criterion, longest: usize) -> Result<()> {
         if let Some(error) = &self.refused {
             return Err(error.clone());
         }
@@ -120,7 +121,34 @@ impl RegularLibrary {
         self.describe();
         let results = &self.results[..count];
         record::regular(criterion, longest, (&self.targets, results), begin);
-        Ok(results)
+        Ok(())
+    }
+
+    /// What the last [`RegularLibrary::forces`] found, in the order of the targets.
+    pub fn results(&self) -> &[RegularResult] {
+        &self.results[..self.targets.len()]
+    }
+
+    /// Whether three quarters of the targets of a larger block have no neighbour but themselves, while most would have a list of usual
+    /// length if radii did not depend on the masses of the sources. It looks at few lists.
+    pub fn misses_neighbours(&self, longest: usize) -> bool {
+        const FEW: usize = 8;
+        let is_alone = |result: &&RegularResult| result.neighbours <= 1;
+        let (alone, all) = (
+            self.results().iter().filter(is_alone).count(),
+            self.targets.len(),
+        );
+        if all < FEW || 4 * alone < 3 * all {
+            return false;
+        }
+        let is_usual = |target: &&Target| {
+            let is_near =
+                |&j: &usize| Pair::new(&self.sources, j, target).is_near(Criterion::Radius);
+            let near = (0..self.sources.len()).filter(is_near).count();
+            (2..=longest).contains(&near)
+        };
+        let some = || self.targets.iter().step_by(all / FEW);
+        2 * some().filter(is_usual).count() > some().count()
     }
 
     /// The potentials of all stars at those of a range.

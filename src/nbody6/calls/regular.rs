@@ -9,6 +9,7 @@ use crate::nbody6::{helpers, regular_library as regular};
 use kirin_core::error::{Error, Result};
 use kirin_core::force::regular::{Criterion, Incoming, PURPOSE, Target, Unaligned};
 use kirin_core::process::allocation;
+use kirin_core::process::log;
 use kirin_core::process::settings::{self, Nbody6};
 use kirin_core::trace::nbody6::{Call, record};
 
@@ -164,7 +165,7 @@ unsafe fn regular_forces(
                 });
             }
         },
-        Nbody6::Amuse => Criterion::Radius,
+        Nbody6::Amuse | Nbody6::SixRadius => Criterion::Radius,
         Nbody6::Six => Criterion::MassAndRadius,
     };
     let (lmax, nbmax) = (count(rows.lmax, "lmax")?, count(rows.nbmax, "nbmax")?);
@@ -200,7 +201,15 @@ unsafe fn regular_forces(
     };
     allocation::reserve(&mut library.targets, ni, PURPOSE)?;
     library.targets.extend((0..ni).map(target));
-    let results = library.forces(criterion, longest)?;
+    library.forces(criterion, longest)?;
+    if client()? == Nbody6::Six && library.misses_neighbours(longest) {
+        log::once(
+            "neighbour radii",
+            "gpunb_regf_",
+            "most stars of a block have no neighbour within m_j h2, but a few within h2: versions of NBODY6 whose h2 is RS**2 need KIRIN_NBODY6=6-radius",
+        );
+    }
+    let results = library.results();
     for (i, result) in results.iter().enumerate() {
         let [ax, ay, az, jx, jy, jz, pot] = result.sums;
         let found = i32::try_from(result.neighbours).unwrap_or(i32::MAX);
@@ -243,7 +252,7 @@ pub unsafe fn gpupot(
 ) -> Result<c_int> {
     // SAFETY: passed on.
     unsafe {
-        if client()? == Nbody6::Six {
+        if matches!(client()?, Nbody6::Six | Nbody6::SixRadius) {
             let n_of_6 = count(scalar(irank, "n")?, "n")?;
             return potentials(
                 0,

@@ -189,6 +189,8 @@ pub enum Nbody6 {
     Amuse,
     /// NBODY6 and NBODY7.
     Six,
+    /// Older versions of NBODY6, in which a neighbour radius holds for stars of any mass.
+    SixRadius,
 }
 
 /// An instruction set of the CPU backend.
@@ -262,7 +264,7 @@ names!(Precision {
     Reduced = "reduced",
 });
 names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
-names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6" });
+names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6", SixRadius = "6-radius" });
 names!(WaitPolicy { Auto = "auto", Active = "active", Passive = "passive" });
 names!(InstructionSet {
     Auto = "auto",
