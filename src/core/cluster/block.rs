@@ -239,8 +239,8 @@ impl Cluster {
         self.owed
     }
 
-    /// Whether the block of these i-particles was dropped: a client that calls `firsthalf` for all parts of its block, and
-    /// `lasthalf` for all of them after that, wants the forces of one state of the j-particles on each part.
+    /// Whether the pending block is of other i-particles than these, whose own block was dropped. Labels and positions tell. Some clients call
+    /// `firsthalf` for all parts of their block, and after that `lasthalf` for each part; each part's forces are then computed by its `lasthalf`.
     pub fn lost(&self, particles: impl ExactSizeIterator<Item = IParticle>) -> bool {
         let is_of_block = |(given, begun): (IParticle, &IParticle)| {
             given.index == begun.index && given.x.map(f64::to_bits) == begun.x.map(f64::to_bits)
@@ -249,7 +249,7 @@ impl Cluster {
             || !particles.zip(&self.block.particles).all(is_of_block)
     }
 
-    /// Whether [`Cluster::lost`] must be asked.
+    /// Whether a block may have been dropped that its client still wants, so that [`Cluster::lost`] must be asked.
     #[inline(always)]
     pub fn overtook(&self) -> bool {
         self.overtook

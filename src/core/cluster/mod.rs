@@ -37,9 +37,9 @@ pub struct Cluster {
     phase: Phase,
     /// Whether the block still waits for its `lasthalf`.
     owed: bool,
-    /// Whether the block before it, of the same j-particles and the same time, waits for its own.
+    /// Whether the block took the place of one whose results had not been fetched, with the same j-particles and time.
     overtook: bool,
-    /// How many j-particles had been written when the block began.
+    /// Number of writes to the j-particles before the block began.
     written_before: u64,
     /// Why the last `firsthalf` was refused, until a `lasthalf` has told it.
     refused: Option<Error>,
