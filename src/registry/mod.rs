@@ -15,7 +15,6 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use kirin_core::error::Result;
-use kirin_core::process::biased::{self, BiasedLock};
 use kirin_core::process::lock::{Guard, Lock};
 use kirin_core::process::long_work::LongWork;
 use kirin_core::process::settings::{self, Destination, Settings};
@@ -65,7 +64,7 @@ struct Entry<M> {
     /// Whether the member was opened by a call of `open`; false if its first use made it.
     was_opened: AtomicBool,
     /// The member of this id, while it is open.
-    member: BiasedLock<Option<Box<M>>>,
+    member: Lock<Option<Box<M>>>,
     /// Where long work on the member is marked.
     work: LongWork,
 }
@@ -349,7 +348,7 @@ impl<M: Member> Registry<M> {
             stands_for: AtomicPtr::new(ptr::null_mut()),
             had_own: AtomicBool::new(false),
             was_opened: AtomicBool::new(false),
-            member: BiasedLock::default(),
+            member: Lock::default(),
             work: LongWork::default(),
         }));
         bucket.store(entry, Ordering::Release);
@@ -375,7 +374,7 @@ impl<M: Member> Default for Registry<M> {
 }
 
 /// An open member, locked.
-pub struct Locked<'a, M>(biased::Guard<'a, Option<Box<M>>>);
+pub struct Locked<'a, M>(Guard<'a, Option<Box<M>>>);
 
 impl<M> Deref for Locked<'_, M> {
     type Target = M;

@@ -252,7 +252,7 @@ impl Particles {
                 let mass = values[MASS][slot];
                 let label = std::mem::replace(&mut index[slot], numbers.index);
                 if !at_rest {
-                    // The next writes mostly follow, and the next call waits until this call's stores have reached
+                    // The next writes mostly follow, and the lock of the next call waits until this call's stores have reached
                     // the cache. Each write fetches the next lines of a few columns.
                     let first = values.as_ptr();
                     let words = (slot % LINE..COLUMNS).step_by(LINE);
