@@ -267,22 +267,20 @@ pub fn of_bodies(bodies: &[Body]) -> Result<Stars, Error> {
 
 const IMMODERATE: &str = "has a mass, radius or velocity that is not between 1e-100 and 1e100";
 
-/// Why the body in place `k` of a file, from 0, is no star.
-fn no_star(k: usize, body: &Body, what: &str) -> Error {
-    let (index, place) = (body.index, k + 1);
-    Error::Refused(format!("body {place} of the file (index {index}) {what}"))
-}
-
-/// Refuses a body that can be no star about any centre.
+/// Refuses the body in place `k` of a file, from 0, if it can be no star about any centre.
 fn check(k: usize, body: &Body) -> Result<(), Error> {
+    let refused = |what: &str| {
+        let (index, place) = (body.index, k + 1);
+        Error::Refused(format!("body {place} of the file (index {index}) {what}"))
+    };
     if body.mass <= 0.0 {
         let what = format!("has the mass {}, which must be above 0", body.mass);
-        return Err(no_star(k, body, &what));
+        return Err(refused(&what));
     }
     let is_moderate = |c: &f64| c.abs() <= 1e100;
     match (1e-100..=1e100).contains(&body.mass) && body.x.iter().chain(&body.v).all(is_moderate) {
         true => Ok(()),
-        false => Err(no_star(k, body, IMMODERATE)),
+        false => Err(refused(IMMODERATE)),
     }
 }
 
@@ -297,16 +295,19 @@ fn about(bodies: &[Body], centre: &Vec3, drift: &Vec3, name: &str) -> Result<Sta
     let mut stars = Stars::default();
     for (k, body) in bodies.iter().enumerate() {
         check(k, body)?;
+        // These may be the bound bodies of a file, whose places there are others.
+        let refused =
+            |what: &str| Error::Refused(format!("the body with index {} {what}", body.index));
         let (x, v) = (sub(&body.x, centre), sub(&body.v, drift));
         let r = norm(&x);
         if r.is_nan() || r <= 0.0 {
             let what = format!("stands in {name}, where a star has no potential");
-            return Err(no_star(k, body, &what));
+            return Err(refused(&what));
         }
         let vr = dot(&x, &v) / r;
         let vt = (dot(&v, &v) - vr * vr).max(0.0).sqrt();
         if !Stars::allows(body.mass, r, [vr, vt]) {
-            return Err(no_star(k, body, IMMODERATE));
+            return Err(refused(IMMODERATE));
         }
         let label = labels.as_ref().map_or(k as u64, |labels| labels[k]);
         stars.push(label, body.mass, r, [vr, vt]);

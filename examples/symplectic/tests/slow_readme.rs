@@ -2,13 +2,16 @@
 
 mod common;
 
-use std::time::Instant;
-
 use common::PROGRAM;
 use kirin_testing::Folder;
+use kirin_testing::process::processor_seconds;
 use kirin_testing::readme::{commands, shortened, typed, value};
 
-/// The first command as it is: less than a minute, the cluster's own energy to 1e-4; the others with fewer stars.
+/// The README says that the first command takes less than a minute on two cores: this is their processor time, which says the
+/// same on a busy machine. Without `--release` the command takes about twice as long.
+const MINUTE_ON_TWO_CORES: f64 = if cfg!(debug_assertions) { 240.0 } else { 120.0 };
+
+/// The first command as it is, the cluster's own energy to 1e-4; the others with fewer stars.
 #[test]
 fn the_commands_of_the_readme_run() {
     let folder = Folder::new("readme");
@@ -19,7 +22,7 @@ fn the_commands_of_the_readme_run() {
             0 => arguments.clone(),
             _ => shortened(arguments, &[("--n", "512"), ("--back", "200Myr")]),
         };
-        let began = Instant::now();
+        let began = processor_seconds();
         let draws = value(&arguments, "--draw").is_some();
         let ran = typed(&PROGRAM, &folder, &arguments, !draws);
         if draws {
@@ -28,8 +31,8 @@ fn the_commands_of_the_readme_run() {
         let error = ran.number("own_energy_error");
         assert!(error < 1e-4, "{arguments:?}: {error:e}");
         if number == 0 {
-            let seconds = began.elapsed().as_secs_f64();
-            assert!(seconds < 60.0, "{seconds} s");
+            let seconds = processor_seconds() - began;
+            assert!(seconds < MINUTE_ON_TWO_CORES, "{seconds} s");
         }
     }
     assert!(std::path::Path::new(&folder.file("tails.png")).exists());

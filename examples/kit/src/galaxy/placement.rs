@@ -4,6 +4,7 @@ use super::{Field, Galaxy, GalaxyOptions, Units};
 use crate::body::Body;
 use crate::bound::BoundPart;
 use crate::diagnostics::{centre_of_mass, lagrangian_radii, mass};
+use crate::models::Random;
 use crate::sight::Sight;
 use crate::snapshot::Snapshot;
 use crate::vector::{add_scaled, norm};
@@ -113,19 +114,26 @@ pub fn bound_of_input(bodies: &[Body], eps: f64, in_field: bool) -> Option<(Boun
     if bodies.len() < 2 {
         return None;
     }
-    let stride = bodies.len().div_ceil(LARGEST);
-    let sample: Vec<Body> = bodies
-        .iter()
-        .step_by(stride)
-        .map(|body| Body {
-            mass: stride as f64 * body.mass,
-            ..*body
-        })
-        .collect();
+    let (sample, stride) = sample(bodies, LARGEST);
     let nothing = Galaxy::default();
     let field = in_field.then_some(&nothing as &dyn Field);
     let bound = Sight::summed(&sample, eps * eps, field).bound;
     (bound.count() > 0).then_some((bound, stride))
+}
+
+/// At most `largest` of the bodies at random, each with the mass of those that it stands for, whose number comes second.
+/// Not every second body or so: in a file the primaries and secondaries of binaries may take turns.
+fn sample(bodies: &[Body], largest: usize) -> (Vec<Body>, usize) {
+    let stride = bodies.len().div_ceil(largest);
+    let mut random = Random::new(1);
+    let one_of = |some: &[Body]| {
+        let body = &some[(random.uniform() * some.len() as f64) as usize];
+        Body {
+            mass: some.len() as f64 * body.mass,
+            ..*body
+        }
+    };
+    (bodies.chunks(stride).map(one_of).collect(), stride)
 }
 
 /// Puts the centre of the bound part at rest in the origin; where nobody is bound, that of all.
@@ -270,6 +278,20 @@ mod tests {
             body.x[0] += 800.0;
         }
         assert_eq!(options().place(&galaxy, &mut given, 0.0), Ok(3.0));
+    }
+
+    /// A sample of bodies whose heavy and light stars take turns has the mass of all, and a small set is its own sample.
+    #[test]
+    fn a_sample_has_heavy_and_light_stars() {
+        let mut bodies = models::warm_sphere(4000, 3, 1.0);
+        for (k, body) in bodies.iter_mut().enumerate() {
+            body.mass *= [1.5, 0.5][k % 2];
+        }
+        let (some, each) = sample(&bodies, 2000);
+        assert_eq!((some.len(), each), (2000, 2));
+        let ratio = mass(&some) / mass(&bodies);
+        assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
+        assert_eq!(sample(&bodies, 4000), (bodies, 1));
     }
 
     #[test]
