@@ -159,6 +159,19 @@ mod tests {
         assert!(ends.energy_error < 1e-9, "{ends:?}");
     }
 
+    /// A fast star gives one star of the binary an impulse. The cross section in which this parts the two is 40/9 (Hut 1983,
+    /// FEW_BODY.md).
+    #[test]
+    fn fast_stars_part_binaries_by_an_impulse() {
+        let ends = scatter(4000, 12.0, 1983, 1000.0).unwrap();
+        let parted = ends.section(ends.ionizations);
+        let off = parted.value - 40.0 / 9.0;
+        assert!(
+            parted.error < 0.5 && off.abs() < 2.5 * parted.error,
+            "{parted:?} {ends:?}"
+        );
+    }
+
     /// A star with the speed v_c at infinity, and its binary at rest with it, have no energy together.
     #[test]
     fn encounters_begin_with_their_energy_and_impact_parameter() {
