@@ -20,7 +20,7 @@ use super::workspace::{PURPOSE, Totals, Workspace};
 use crate::error::Result;
 use crate::force::ForceRequest;
 use crate::process::allocation;
-use crate::sources::jmemory::{JMemory, PAGE, Page, SourceKind};
+use crate::sources::jmemory::{Header, JMemory, PAGE, Page, SourceKind};
 use crate::sources::neighbours;
 use crate::sources::particle::{Force, IParticle};
 use crate::sources::sum_tree::Steps;
@@ -331,7 +331,7 @@ impl<'a, S: Simd, const SPLIT: bool> BlockContext<'a, S, SPLIT> {
 
     /// The slots of a page below the block's `nj`.
     #[inline(always)]
-    pub fn slots(&self, page: &Page) -> usize {
+    pub fn slots(&self, page: &Header) -> usize {
         (self.block.nj - page.first_address()).min(PAGE)
     }
 
@@ -349,7 +349,8 @@ impl<'a, S: Simd, const SPLIT: bool> BlockContext<'a, S, SPLIT> {
 
     /// The join schedule of the leaves in a run of the block's pages.
     fn restart_steps(&self, run: &Range<usize>, length: usize, steps: &mut Steps) {
-        let page = |at: usize| self.memory.page(self.pages[at]);
+        // Headers: a page takes in its writes only when it is predicted, so that both find it in the cache.
+        let page = |at: usize| self.memory.header(self.pages[at]);
         let first_leaf = |at: usize| page(at).number() * (PAGE / length) as u32;
         let leaves = run.clone().flat_map(|at| {
             let leaves = self.slots(page(at)).div_ceil(length);
