@@ -249,6 +249,27 @@ fn many_scattered_writes_are_sorted_by_pages() {
     }
 }
 
+/// Where the columns of all pages do not fit the cache, fewer scattered writes are many.
+#[test]
+fn many_are_fewer_outside_the_cache() {
+    for (pages, appended) in [(3, 0), (64, 299)] {
+        let mut memory = JMemory::default();
+        for page in 0..pages {
+            write_freely(&mut memory, (page * PAGE) as i32, &particle(1));
+        }
+        memory.take_in();
+        memory.make_columns().unwrap();
+        for expected in [0, appended] {
+            for k in 0..300 {
+                let address = k % pages * PAGE + k;
+                write_freely(&mut memory, address as i32, &particle(2));
+            }
+            assert_eq!(memory.appended().len(), expected);
+            memory.take_in();
+        }
+    }
+}
+
 /// Reads return what was written last: at runs of neighbouring addresses, at single and at repeated addresses, with
 /// more writes than a log holds. Pages are rows or columns, writes are made at once or by the log, and reads of all
 /// kinds come between.

@@ -7,8 +7,12 @@ use super::{Header, JMemory, PAGE};
 use crate::error::Result;
 use crate::sources::particle::JParticle;
 
-/// From so many scattered writes on before a block an order by pages takes less time than writing each at once.
-const MANY: usize = 1024;
+/// From so many scattered writes on before a block an order by pages takes less time than writing each at once: columns
+/// in a cache, and elsewhere.
+const MANY: [usize; 2] = [1024, 256];
+
+/// So many pages of columns fit the second-level cache.
+const PAGES_IN_CACHE: usize = 48;
 
 impl JMemory {
     /// Writes a particle that is part of the state at once; the last write to an address wins.
@@ -125,7 +129,8 @@ impl JMemory {
     /// Makes the writes so far part of the state.
     pub fn take_in(&mut self) {
         self.next = None;
-        self.is_scattered = self.scattered + self.incoming.len() >= MANY;
+        let many = MANY[usize::from(self.pages.len() > PAGES_IN_CACHE)];
+        self.is_scattered = self.scattered + self.incoming.len() >= many;
         self.scattered = 0;
         if self.incoming.len() == 0 {
             return;
