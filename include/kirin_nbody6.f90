@@ -54,7 +54,7 @@ module kirin_nbody6
     ! A source j is a neighbour if min(|r|^2, |r + dtr v|^2) < `h2[ni]`, or < m_j `h2[ni]`, with r
     ! = x_j - x_i and v = v_j - v_i, and `dtr[ni]` the regular step. `m_flag` is 0 for the first
     ! criterion and 1 for the second. NBODY6 and AMUSE do not pass it: NBODY6 compares with m_j
-    ! h2, AMUSE with h2.
+    ! h2, AMUSE with h2. NBODY6 of 2009 does not pass `dtr` either.
     !
     ! The forces are `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) /
     ! r^3, `pot[ni]` = sum m / r, over all sources that are no neighbours. There is no softening,

@@ -7,14 +7,15 @@
  * -lkirin_nbody6 -lkirin.
  *
  * There are Fortran names only, with a trailing underscore, and all arguments by reference: x[n][3]
- * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Three settings of KIRIN_NBODY6 give
- * them another meaning, the second also where the program imports gpuirr_open_ and neither gpunb_profile_ nor
- * irr_simd_open_ from the shared library:
+ * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Four settings of KIRIN_NBODY6 give
+ * them another meaning. Unless the program imports gpunb_profile_ or irr_simd_open_ from the shared library,
+ * 6 is also taken where it imports gpuirr_open_, and 6-2009 where it imports cnbint_ without that:
  *
  *   amuse  AMUSE's nbody6xx: gpunb_regf_ has no m_flag, and neighbours are nearer than h2
  *   6      NBODY6 and NBODY7: gpunb_open_ and gpunb_devinit_ have no irank, gpunb_regf_ no
  *          m_flag, and neighbours are nearer than m_j h2; gpupot_ has (n, m, x, pot)
  *   6-radius  older versions of NBODY6: the same, and neighbours are nearer than h2
+ *   6-2009  the first versions of NBODY6 for GPUs: as 6-radius, and gpunb_regf_ has no dtr
  *
  * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
  * line on stderr for a refusal, which then writes nothing (the numbers of kirin.h). No list has a greatest length, and no array is read or
@@ -64,7 +65,7 @@ int gpunb_send_(const int *nj, const double *mj, double (*xj)[3], double (*vj)[3
  * A source j is a neighbour if min(|r|^2, |r + dtr v|^2) < `h2[ni]`, or < m_j `h2[ni]`, with r =
  * x_j - x_i and v = v_j - v_i, and `dtr[ni]` the regular step. `m_flag` is 0 for the first
  * criterion and 1 for the second. NBODY6 and AMUSE do not pass it: NBODY6 compares with m_j h2,
- * AMUSE with h2.
+ * AMUSE with h2. NBODY6 of 2009 does not pass `dtr` either.
  *
  * The forces are `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) / r^3,
  * `pot[ni]` = sum m / r, over all sources that are no neighbours. There is no softening, and

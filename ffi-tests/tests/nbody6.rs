@@ -17,7 +17,7 @@ fn every_call_is_the_plain_sum() {
     let Some(client) = compile("nbody6.c", Link::Shared) else {
         return;
     };
-    for variant in ["6++", "amuse", "6", "6-radius"] {
+    for variant in ["6++", "amuse", "6", "6-radius", "6-2009"] {
         for backend in ["cpu", "reference", "cuda"] {
             none_wrong(
                 &client,
@@ -83,6 +83,21 @@ fn neighbours_that_only_a_plain_radius_has_are_told() {
     assert_eq!(told("6-radius", "6"), 1);
     assert_eq!(told("6-radius", "6-radius"), 0);
     assert_eq!(told("6", "6"), 0);
+}
+
+/// mtrenti/NBODY6 passes ten arguments: its first list stands where others pass `nbmax`.
+#[test]
+fn arguments_of_2009_are_told() {
+    let Some(client) = compile("nbody6.c", Link::Shared) else {
+        return;
+    };
+    let told = |variant: &str, setting: &str| {
+        let output = run(clean_command(&client, &[("KIRIN_NBODY6", setting)]).arg(variant));
+        texts(&output).1.matches("KIRIN_NBODY6=6-2009").count()
+    };
+    // The program overruns its arrays then, as it would with any library of eleven arguments.
+    assert_eq!(told("6-2009", "6-radius"), 1);
+    assert_eq!(told("6-radius", "6-radius"), 0);
 }
 
 #[test]

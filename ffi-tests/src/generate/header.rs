@@ -153,14 +153,15 @@ const NBODY6: &str = "\
  * -lkirin_nbody6 -lkirin.
  *
  * There are Fortran names only, with a trailing underscore, and all arguments by reference: x[n][3]
- * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Three settings of KIRIN_NBODY6 give
- * them another meaning, the second also where the program imports gpuirr_open_ and neither gpunb_profile_ nor
- * irr_simd_open_ from the shared library:
+ * is X(3,N). The arguments are those of NBODY6++ (nbodyx and beijing). Four settings of KIRIN_NBODY6 give
+ * them another meaning. Unless the program imports gpunb_profile_ or irr_simd_open_ from the shared library,
+ * 6 is also taken where it imports gpuirr_open_, and 6-2009 where it imports cnbint_ without that:
  *
  *   amuse  AMUSE's nbody6xx: gpunb_regf_ has no m_flag, and neighbours are nearer than h2
  *   6      NBODY6 and NBODY7: gpunb_open_ and gpunb_devinit_ have no irank, gpunb_regf_ no
  *          m_flag, and neighbours are nearer than m_j h2; gpupot_ has (n, m, x, pot)
  *   6-radius  older versions of NBODY6: the same, and neighbours are nearer than h2
+ *   6-2009  the first versions of NBODY6 for GPUs: as 6-radius, and gpunb_regf_ has no dtr
  *
  * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
  * line on stderr for a refusal, which then writes nothing (the numbers of kirin.h). No list has a greatest length, and no array is read or

@@ -74,6 +74,7 @@ pub unsafe fn gpunb_send(
 /// The arrays that describe targets.
 pub struct Targets {
     pub h2: *const f64,
+    /// Null for programs that do not pass it: neighbours are then found from positions alone.
     pub dtr: *const f64,
     pub x: *const [f64; 3],
     pub v: *const [f64; 3],
@@ -86,11 +87,32 @@ pub struct Forces {
     pub pot: *mut f64,
 }
 
-/// Where neighbour lists go.
+/// Where neighbour lists go, and the numbers that tell how long they may be.
 pub struct Rows {
     pub list: *mut c_int,
-    pub lmax: c_int,
-    pub nbmax: c_int,
+    pub lmax: *const c_int,
+    pub nbmax: *const c_int,
+}
+
+/// NBODY6 of 2009 passes no `dtr`, and so all after `h2` one place earlier.
+fn without_steps(targets: &Targets, forces: &Forces, rows: &Rows) -> (Targets, Forces, Rows) {
+    let targets_of_2009 = Targets {
+        h2: targets.h2,
+        dtr: std::ptr::null(),
+        x: targets.dtr.cast(),
+        v: targets.x,
+    };
+    let forces_of_2009 = Forces {
+        acc: targets.v.cast_mut(),
+        jrk: forces.acc,
+        pot: forces.jrk.cast(),
+    };
+    let rows_of_2009 = Rows {
+        lmax: forces.pot.cast_const().cast(),
+        nbmax: rows.lmax,
+        list: rows.nbmax.cast_mut(),
+    };
+    (targets_of_2009, forces_of_2009, rows_of_2009)
 }
 
 /// If it is refused, forces and potentials are NaN, since the client calls a subroutine and would go on with old numbers. Each list
@@ -98,7 +120,8 @@ pub struct Rows {
 ///
 /// # Safety
 ///
-/// The arrays are null or have `ni` entries or rows; `m_flag` is null or points to an integer for clients that pass it.
+/// In the order of the client that the settings name, the arrays are null or have `ni` entries or rows, and the numbers are null or
+/// point to integers, `m_flag` for clients that pass it.
 pub unsafe fn gpunb_regf(
     ni: c_int,
     targets: Targets,
@@ -106,6 +129,10 @@ pub unsafe fn gpunb_regf(
     rows: Rows,
     m_flag: *const c_int,
 ) -> Result<c_int> {
+    let (targets, forces, rows) = match client() {
+        Ok(Nbody6::SixOf2009) => without_steps(&targets, &forces, &rows),
+        _ => (targets, forces, rows),
+    };
     // SAFETY: passed on.
     unsafe {
         regular_forces(ni, &targets, &forces, &rows, m_flag)
@@ -115,11 +142,16 @@ pub unsafe fn gpunb_regf(
 
 /// # Safety
 ///
-/// The arrays are null or have `ni` entries or rows.
+/// The arrays are null or have `ni` entries or rows, and the numbers are null or point to integers.
 unsafe fn refuse(ni: c_int, forces: &Forces, rows: &Rows) {
     let ni = usize::try_from(ni).unwrap_or(0);
-    let lmax = usize::try_from(rows.lmax).unwrap_or(0);
-    let stars = rows.nbmax.min(rows.lmax.saturating_sub(1)).clamp(0, 2);
+    // SAFETY: passed on.
+    let (lmax, nbmax) = unsafe {
+        let number = |from, name| scalar(from, name).unwrap_or(0);
+        (number(rows.lmax, "lmax"), number(rows.nbmax, "nbmax"))
+    };
+    let stars = nbmax.min(lmax.saturating_sub(1)).clamp(0, 2);
+    let lmax = usize::try_from(lmax).unwrap_or(0);
     for i in 0..ni {
         // SAFETY: i < ni, the length of the arrays that are not null.
         unsafe {
@@ -151,7 +183,8 @@ unsafe fn regular_forces(
     m_flag: *const c_int,
 ) -> Result<c_int> {
     let ni = count(ni, "ni")?;
-    let criterion = match client()? {
+    let client = client()?;
+    let criterion = match client {
         // SAFETY: passed on.
         Nbody6::PlusPlus => match unsafe { scalar(m_flag, "m_flag")? } {
             0 => Criterion::Radius,
@@ -161,14 +194,24 @@ unsafe fn regular_forces(
                 return Err(Error::OutOfRange {
                     argument: "m_flag",
                     value: other.into(),
-                    legal: "it is 0 or 1; AMUSE's nbody6xx, which passes none, needs KIRIN_NBODY6=amuse",
+                    legal: "it is 0 or 1; programs that pass none need KIRIN_NBODY6: amuse for AMUSE's nbody6xx, 6, 6-radius or 6-2009 for NBODY6",
                 });
             }
         },
-        Nbody6::Amuse | Nbody6::SixRadius => Criterion::Radius,
+        Nbody6::Amuse | Nbody6::SixRadius | Nbody6::SixOf2009 => Criterion::Radius,
         Nbody6::Six => Criterion::MassAndRadius,
     };
-    let (lmax, nbmax) = (count(rows.lmax, "lmax")?, count(rows.nbmax, "nbmax")?);
+    // SAFETY: passed on.
+    let (lmax, nbmax) = unsafe { (scalar(rows.lmax, "lmax")?, scalar(rows.nbmax, "nbmax")?) };
+    if client.is_six() && nbmax <= 0 {
+        // Where a program passes one argument less, this is an entry of its lists.
+        log::once(
+            "lists of no length",
+            "gpunb_regf_",
+            "nbmax is not positive: versions of NBODY6 that pass no regular step (10 arguments) need KIRIN_NBODY6=6-2009, those that pass it 6 or 6-radius",
+        );
+    }
+    let (lmax, nbmax) = (count(lmax, "lmax")?, count(nbmax, "nbmax")?);
     if ni == 0 {
         return Ok(0);
     }
@@ -180,7 +223,10 @@ unsafe fn regular_forces(
         });
     };
     not_null(targets.h2, "h2")?;
-    not_null(targets.dtr, "dtr")?;
+    let steps = client != Nbody6::SixOf2009;
+    if steps {
+        not_null(targets.dtr, "dtr")?;
+    }
     not_null(targets.x, "xi")?;
     not_null(targets.v, "vi")?;
     not_null(forces.acc, "acc")?;
@@ -196,13 +242,17 @@ unsafe fn regular_forces(
             x: targets.x.add(i).read_unaligned(),
             v: targets.v.add(i).read_unaligned(),
             h2: targets.h2.add(i).read_unaligned(),
-            dtr: targets.dtr.add(i).read_unaligned(),
+            dtr: if steps {
+                targets.dtr.add(i).read_unaligned()
+            } else {
+                0.0
+            },
         }
     };
     allocation::reserve(&mut library.targets, ni, PURPOSE)?;
     library.targets.extend((0..ni).map(target));
     library.forces(criterion, longest)?;
-    if client()? == Nbody6::Six && library.misses_neighbours(longest) {
+    if client == Nbody6::Six && library.misses_neighbours(longest) {
         log::once(
             "neighbour radii",
             "gpunb_regf_",
@@ -252,7 +302,7 @@ pub unsafe fn gpupot(
 ) -> Result<c_int> {
     // SAFETY: passed on.
     unsafe {
-        if matches!(client()?, Nbody6::Six | Nbody6::SixRadius) {
+        if client()?.is_six() {
             let n_of_6 = count(scalar(irank, "n")?, "n")?;
             return potentials(
                 0,
@@ -263,15 +313,16 @@ pub unsafe fn gpupot(
                 n.cast_mut().cast(),
             );
         }
-        let (istart, ni) = (scalar(istart, "istart")?, count(scalar(ni, "ni")?, "ni")?);
-        let n = count(scalar(n, "n")?, "n")?;
-        let first = i64::from(istart) - 1;
-        match usize::try_from(first) {
-            Ok(first) if first + ni <= n => potentials(first, ni, n, m, x, pot),
+        let istart = scalar(istart, "istart")?;
+        let (ni, n) = (scalar(ni, "ni")?, scalar(n, "n")?);
+        let numbers = [i64::from(istart) - 1, ni.into(), n.into()].map(usize::try_from);
+        match numbers {
+            [Ok(first), Ok(ni), Ok(n)] if first + ni <= n => potentials(first, ni, n, m, x, pot),
+            // What NBODY6 passes in these places are masses and positions.
             _ => Err(Error::OutOfRange {
                 argument: "istart",
                 value: istart.into(),
-                legal: "particles have the numbers 1 to n",
+                legal: "istart to istart + ni - 1 are among the particles 1 to n; NBODY6, which passes four arguments, needs KIRIN_NBODY6=6, 6-radius or 6-2009",
             }),
         }
     }

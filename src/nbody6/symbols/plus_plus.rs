@@ -34,7 +34,7 @@ calls! {
     ///
     /// A source j is a neighbour if min(|r|^2, |r + dtr v|^2) < `h2[ni]`, or < m_j `h2[ni]`, with r = x_j - x_i and v =
     /// v_j - v_i, and `dtr[ni]` the regular step. `m_flag` is 0 for the first criterion and 1 for the second. NBODY6
-    /// and AMUSE do not pass it: NBODY6 compares with m_j h2, AMUSE with h2.
+    /// and AMUSE do not pass it: NBODY6 compares with m_j h2, AMUSE with h2. NBODY6 of 2009 does not pass `dtr` either.
     ///
     /// The forces are `acc[ni][3]` = sum m r / r^3, `jrk[ni][3]` = sum m (v - 3 (r.v) r / r^2) / r^3, `pot[ni]` = sum m
     /// / r, over all sources that are no neighbours. There is no softening, and sources at distance zero add nothing.
@@ -48,7 +48,7 @@ calls! {
     implemented nothing [- gpunb_regf_]
     (
         ni: int, h2: doubles, dtr: doubles, xi: vectors, vi: vectors, acc: out_vectors,
-        jrk: out_vectors, pot: out_doubles, lmax: int, nbmax: int, list: out_ints, m_flag: int_ref
+        jrk: out_vectors, pot: out_doubles, lmax: int_ref, nbmax: int_ref, list: out_ints, m_flag: int_ref
     )
         = gpunb_regf(ni, Targets { h2, dtr, x: xi, v: vi }, Forces { acc, jrk, pot }, Rows { list, lmax, nbmax }, m_flag);
 

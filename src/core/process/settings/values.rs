@@ -191,6 +191,15 @@ pub enum Nbody6 {
     Six,
     /// Older versions of NBODY6, in which a neighbour radius holds for stars of any mass.
     SixRadius,
+    /// The first versions of NBODY6 for GPUs (2009 to 2012, folder `GPU`): as [`Self::SixRadius`], and no regular step is passed.
+    SixOf2009,
+}
+
+impl Nbody6 {
+    /// Whether it is a version of NBODY6 or NBODY7, whose `gpupot_` has four arguments.
+    pub fn is_six(self) -> bool {
+        matches!(self, Self::Six | Self::SixRadius | Self::SixOf2009)
+    }
 }
 
 /// An instruction set of the CPU backend.
@@ -264,7 +273,7 @@ names!(Precision {
     Reduced = "reduced",
 });
 names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
-names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6", SixRadius = "6-radius" });
+names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6", SixRadius = "6-radius", SixOf2009 = "6-2009" });
 names!(WaitPolicy { Auto = "auto", Active = "active", Passive = "passive" });
 names!(InstructionSet {
     Auto = "auto",
