@@ -68,11 +68,11 @@ pub fn lists<S: Simd<T = f64>>(
     let effort = Duration::from_nanos(work as u64);
     allocation::lengthen(positions, pages.len(), PURPOSE, || [[0.0; PAGE]; 3])?;
     let positions = &mut positions[..pages.len()];
-    predict(s, pages, *ti, positions, (threads, effort))?;
-
     let mut present = Vec::new();
     allocation::reserve(&mut present, pages.len() * WORDS, PURPOSE)?;
     present.extend(pages.iter().flat_map(|page| page.present_below(*nj)));
+    predict(s, (pages, &present), *ti, positions, (threads, effort))?;
+
     let search = Search {
         s,
         pages,
@@ -99,21 +99,27 @@ pub fn lists<S: Simd<T = f64>>(
     Ok(NeighbourLists::from_runs(runs))
 }
 
-/// Predicts all pages.
+/// Predicts the words of all pages that have a particle which is `present`.
 fn predict<S: Simd<T = f64>>(
     s: S,
-    pages: &[&Page],
+    (pages, present): (&[&Page], &[u64]),
     ti: f64,
     positions: &mut [Positions],
     (threads, effort): (usize, Duration),
 ) -> Result<()> {
     let each = pages.len().div_ceil(threads * TASKS_PER_THREAD);
-    let shares = pages.chunks(each).zip(positions.chunks_mut(each));
-    let shares: Vec<_> = shares.map(Mutex::new).collect();
+    let pages = pages.iter().zip(present.as_chunks::<WORDS>().0);
+    let mut pages: Vec<_> = pages.zip(positions).collect();
+    let shares: Vec<_> = pages.chunks_mut(each).map(Mutex::new).collect();
     Pool::get()?.run(shares.len(), threads, effort, &|t| {
-        let (pages, positions) = &mut *shares[t].lock();
-        for (page, x) in pages.iter().zip(positions.iter_mut()) {
-            s.vectorize(Predict { s, page, ti, x });
+        for ((page, present), x) in shares[t].lock().iter_mut() {
+            s.vectorize(Predict {
+                s,
+                page,
+                present,
+                ti,
+                x,
+            });
         }
     })
 }
@@ -122,6 +128,7 @@ fn predict<S: Simd<T = f64>>(
 struct Predict<'a, S> {
     s: S,
     page: &'a Page,
+    present: &'a [u64; WORDS],
     ti: f64,
     x: &'a mut Positions,
 }
@@ -130,25 +137,37 @@ impl<S: Simd<T = f64>> Work for Predict<'_, S> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { s, page, ti, x } = self;
+        let Self {
+            s,
+            page,
+            present,
+            ti,
+            x,
+        } = self;
         let now = s.splat(ti);
         for (k, x) in x.iter_mut().enumerate() {
             let columns = page.coordinate_columns(k);
-            for at in (0..PAGE).step_by(S::LANES) {
-                // SAFETY: the lanes divide PAGE, and `at` is a multiple of them below it.
-                unsafe {
-                    let interval = s.sub(now, s.load(page.times(), at));
-                    let coordinate = Coordinate {
-                        x: s.load(columns.x, at),
-                        v: s.load(columns.v, at),
-                        aby2: s.load(columns.aby2, at),
-                        a1by6: s.load(columns.a1by6, at),
-                        a2by18: match columns.a2by18 {
-                            Some(column) => Some(s.load(column, at)),
-                            None => None,
-                        },
-                    };
-                    s.store(x, at, coordinate.position(Lanes(s), interval));
+            for (word, present) in present.iter().enumerate() {
+                // Where nobody is present, nothing is compared.
+                if *present == 0 {
+                    continue;
+                }
+                for at in (word * WORD..(word + 1) * WORD).step_by(S::LANES) {
+                    // SAFETY: the lanes divide a word and a page, and `at` is a multiple of them below PAGE.
+                    unsafe {
+                        let interval = s.sub(now, s.load(page.times(), at));
+                        let coordinate = Coordinate {
+                            x: s.load(columns.x, at),
+                            v: s.load(columns.v, at),
+                            aby2: s.load(columns.aby2, at),
+                            a1by6: s.load(columns.a1by6, at),
+                            a2by18: match columns.a2by18 {
+                                Some(column) => Some(s.load(column, at)),
+                                None => None,
+                            },
+                        };
+                        s.store(x, at, coordinate.position(Lanes(s), interval));
+                    }
                 }
             }
         }
@@ -224,7 +243,8 @@ impl<S: Simd<T = f64>> Search<'_, S> {
         for (p, positions) in self.positions.iter().enumerate() {
             for word in 0..WORDS {
                 let mut bits = [0_u64; TOGETHER];
-                let mut lane = 0;
+                let present = self.present[p * WORDS + word];
+                let mut lane = if present == 0 { WORD } else { 0 };
                 while lane < WORD {
                     let at = word * WORD + lane;
                     // SAFETY: the lanes divide the 64 slots of a word, and the words a page.
@@ -247,7 +267,7 @@ impl<S: Simd<T = f64>> Search<'_, S> {
                 }
                 let at = p * WORDS + word;
                 for (i, bits) in bits.iter().enumerate() {
-                    near[i * words + at] = bits & self.present[at];
+                    near[i * words + at] = bits & present;
                 }
             }
         }

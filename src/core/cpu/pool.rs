@@ -107,14 +107,14 @@ impl Pool {
         effort: Duration,
         task: &(dyn Fn(usize) + Sync),
     ) -> Result<()> {
-        let job = Job::new(tasks, threads, task);
         let helpers = threads.min(tasks).saturating_sub(1);
-        let poster = match helpers {
-            0 => None,
-            // Another thread posts, or had posted when the process forked.
-            _ => self.poster.try_lock(),
-        };
-        match poster {
+        if helpers == 0 {
+            (0..tasks).for_each(task);
+            return Ok(());
+        }
+        let job = Job::new(tasks, threads, task);
+        // It fails if another thread posts, or had posted when the process forked.
+        match self.poster.try_lock() {
             None => job.work(0),
             Some(mut poster) => {
                 let posted = self.post(&mut poster, &job, helpers, effort);

@@ -42,10 +42,16 @@ impl Integrator<'_> {
     /// is so large that it has all stars near the other places, too.
     pub(super) fn search2(&self, i: usize, is_first_place: bool) -> f64 {
         let own = self.own_search2(i);
-        match self.regularized.at.get(&i).filter(|held| held.is_crowded) {
-            None => own,
-            Some(held) if is_first_place => (own.sqrt() + 2.0 * held.size).powi(2),
-            Some(_) => 0.0,
+        let all = &self.regularized;
+        match (&all.limits, all.at.get(&i).filter(|held| held.is_crowded)) {
+            (Some(limits), Some(held)) if is_first_place => {
+                // Those further away than this from its centre would not be left in the list.
+                let mass = self.bodies[i].mass + all.heaviest.max(all.heaviest_system);
+                let furthest = PREDICTED * WIDER * limits.radius_of(mass);
+                (own.sqrt().min(furthest) + 2.0 * held.size).powi(2)
+            }
+            (_, Some(_)) => 0.0,
+            (_, None) => own,
         }
     }
 

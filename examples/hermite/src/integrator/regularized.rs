@@ -71,6 +71,8 @@ pub struct Regularized {
     pub(super) reaches: Reaches,
     /// The greatest mass of a star.
     pub(super) heaviest: f64,
+    /// The greatest mass of a system so far.
+    pub(super) heaviest_system: f64,
     /// The cluster's scale (`scale.rs`) at the start of the run.
     pub scale: f64,
 }
@@ -324,6 +326,7 @@ impl Integrator<'_> {
     pub(super) fn hold(&mut self, first: usize, system: Subsystem) {
         let all = &mut self.regularized;
         all.steps += 1;
+        all.heaviest_system = all.heaviest_system.max(self.bodies[first].mass);
         let size = system.size();
         let (is_crowded, surroundings) = (system.is_crowded(), system.surroundings(size));
         let others = match all.at.remove(&first) {

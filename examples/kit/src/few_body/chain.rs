@@ -49,9 +49,18 @@ impl Chain {
 
     /// Position and velocity of body `j` from body `i`.
     pub fn relative(&self, i: usize, j: usize) -> (Vec3, Vec3) {
-        let place = |i: usize| self.order.iter().position(|&k| k == i).unwrap_or(0);
-        let (i, j) = (place(i), place(j));
+        let (i, j) = (self.place(i), self.place(j));
         (Self::between(&self.x, i, j), Self::between(&self.v, i, j))
+    }
+
+    /// Position of body `j` from body `i`.
+    pub fn position(&self, i: usize, j: usize) -> Vec3 {
+        Self::between(&self.x, self.place(i), self.place(j))
+    }
+
+    /// The place of body `i` in the chain.
+    fn place(&self, i: usize) -> usize {
+        self.order.iter().position(|&k| k == i).unwrap_or(0)
     }
 
     /// Orders the bodies anew if close bodies are no longer neighbours in the chain. Returns whether the order has changed.
@@ -79,14 +88,22 @@ impl Chain {
 
     /// Positions and velocities of the bodies, in their own order, about the centre of mass.
     pub fn bodies(&self, masses: &[f64]) -> Vec<(Vec3, Vec3)> {
-        let mut x = vec![[0.0; 3]; masses.len()];
-        let mut v = x.clone();
-        let along: Vec<f64> = self.order.iter().map(|&i| masses[i]).collect();
-        about_centre(&along, &self.x, &mut x);
-        about_centre(&along, &self.v, &mut v);
         let mut bodies = vec![([0.0; 3], [0.0; 3]); masses.len()];
-        for (place, &i) in self.order.iter().enumerate() {
-            bodies[i] = (x[place], v[place]);
+        let (mut place, mut centre) = (bodies[0], bodies[0]);
+        let mut mass = 0.0;
+        for (k, &i) in self.order.iter().enumerate() {
+            if k > 0 {
+                add_scaled(&mut place.0, 1.0, &self.x[k - 1]);
+                add_scaled(&mut place.1, 1.0, &self.v[k - 1]);
+            }
+            bodies[i] = place;
+            add_scaled(&mut centre.0, masses[i], &place.0);
+            add_scaled(&mut centre.1, masses[i], &place.1);
+            mass += masses[i];
+        }
+        for (x, v) in &mut bodies {
+            add_scaled(x, -1.0 / mass, &centre.0);
+            add_scaled(v, -1.0 / mass, &centre.1);
         }
         bodies
     }
@@ -123,7 +140,8 @@ fn order_by(n: usize, squared: impl Fn(usize, usize) -> f64) -> Vec<usize> {
             }
         }
     }
-    let mut order = std::collections::VecDeque::from([closest.0, closest.1]);
+    let mut order = Vec::with_capacity(n);
+    order.extend([closest.0, closest.1]);
     while order.len() < n {
         let (head, tail) = (order[0], order[order.len() - 1]);
         let mut next = (0, true, f64::INFINITY);
@@ -137,12 +155,12 @@ fn order_by(n: usize, squared: impl Fn(usize, usize) -> f64) -> Vec<usize> {
             }
         }
         if next.1 {
-            order.push_back(next.0);
+            order.push(next.0);
         } else {
-            order.push_front(next.0);
+            order.insert(0, next.0);
         }
     }
-    order.into()
+    order
 }
 
 #[cfg(test)]

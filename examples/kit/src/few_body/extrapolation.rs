@@ -41,8 +41,9 @@ pub struct Extrapolation {
     pub next: f64,
     /// The column at which the next step should converge.
     pub target: usize,
-    /// The last row of the table: entry j is extrapolated from j + 1 results.
-    row: [Vec<f64>; COLUMNS],
+    /// The last row of the table, one state after another: entry j is extrapolated from j + 1 results.
+    row: Vec<f64>,
+    scale: Scale,
     /// Entry j - 1 of the row before that with j + 1 entries.
     best: Vec<f64>,
     /// Basic steps taken.
@@ -56,7 +57,8 @@ impl Extrapolation {
             tolerance,
             next: 0.0,
             target: FIRST_TARGET,
-            row: Default::default(),
+            row: Vec::new(),
+            scale: Scale::default(),
             best: Vec::new(),
             steps: 0,
         }
@@ -68,7 +70,7 @@ impl Extrapolation {
     /// Returns `None` where no step converges.
     pub fn step(
         &mut self,
-        y: &mut Vec<f64>,
+        y: &mut [f64],
         h: f64,
         leapfrog: &mut Leapfrog,
         by: &mut dyn Perturbation,
@@ -76,13 +78,14 @@ impl Extrapolation {
         // The step has a time of its own, from 0 on: the digits of a long time would limit its accuracy.
         let origin = std::mem::take(&mut y[0]);
         leapfrog.origin = origin;
-        let scale = Scale::of(y, leapfrog);
+        self.scale.set(y, leapfrog);
         let mut h = h;
         let mut taken = None;
         for _ in 0..ATTEMPTS {
-            match self.attempt(y, h, leapfrog, by, &scale) {
+            match self.attempt(y, h, leapfrog, by) {
                 Ok(column) => {
-                    y.clone_from(&self.row[column]);
+                    let from = column * y.len();
+                    y.copy_from_slice(&self.row[from..from + y.len()]);
                     taken = Some(h);
                     break;
                 }
@@ -100,17 +103,17 @@ impl Extrapolation {
         h: f64,
         leapfrog: &mut Leapfrog,
         by: &mut dyn Perturbation,
-        scale: &Scale,
     ) -> Result<usize, f64> {
         let mut factors = [1.0; COLUMNS];
         let last = (self.target + 1).min(COLUMNS - 1);
         for j in 0..=last {
             let n = STEPS[j];
-            self.row[j].clear();
-            self.row[j].extend_from_slice(y);
-            leapfrog.run(&mut self.row[j], h, n, by);
+            let from = j * y.len();
+            self.row.truncate(from);
+            self.row.extend_from_slice(y);
+            leapfrog.run(&mut self.row[from..], h, n, by);
             self.steps += n as u64;
-            let error = self.extrapolate(j, scale);
+            let error = self.extrapolate(j, y.len());
             if j == 0 {
                 continue;
             }
@@ -132,17 +135,17 @@ impl Extrapolation {
         Err(factors[last].min(0.5))
     }
 
-    /// Makes the row with `row[j]`, the result of `STEPS[j]` basic steps, from the row before. Returns the distance of the best
-    /// value, which is `row[j]` afterwards, from the best value before. This estimates the error of the earlier value; the
-    /// error of the new one is far smaller.
-    fn extrapolate(&mut self, j: usize, scale: &Scale) -> f64 {
-        let (row, rest) = self.row.split_at_mut(j);
-        let value = &mut rest[0];
-        let Some(best) = row.last() else {
+    /// Makes the row with entry `j`, the result of `STEPS[j]` basic steps, from the row before. A state has `len` numbers.
+    /// Returns the distance of the best value, which is entry `j` afterwards, from the best value before. This estimates the
+    /// error of the earlier value; the error of the new one is far smaller.
+    fn extrapolate(&mut self, j: usize, len: usize) -> f64 {
+        let (row, value) = self.row.split_at_mut(j * len);
+        if j == 0 {
             return f64::INFINITY;
-        };
-        self.best.clone_from(best);
-        for (k, row) in (1..).zip(row) {
+        }
+        self.best.clear();
+        self.best.extend_from_slice(&row[(j - 1) * len..]);
+        for (k, row) in (1..).zip(row.chunks_exact_mut(len)) {
             let ratio = STEPS[j] as f64 / STEPS[j - k] as f64;
             let weight = 1.0 / (ratio * ratio - 1.0);
             for (entry, value) in row.iter_mut().zip(value.iter_mut()) {
@@ -151,7 +154,7 @@ impl Extrapolation {
                 *entry = before;
             }
         }
-        scale.distance(value, &self.best)
+        self.scale.distance(value, &self.best)
     }
 
     /// Chooses column and length of the next step after one of `h` that converged at column `j`.
@@ -172,6 +175,7 @@ impl Extrapolation {
 }
 
 /// What the errors of a state are related to.
+#[derive(Clone, Debug, Default)]
 struct Scale {
     start: Vec<f64>,
     energy: f64,
@@ -179,15 +183,13 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(y: &[f64], leapfrog: &Leapfrog) -> Self {
+    /// Takes over the state at the start of a step.
+    fn set(&mut self, y: &[f64], leapfrog: &Leapfrog) {
         let (x, v) = links(y);
-        let potential = leapfrog.potential(x);
-        let fastest = v.iter().map(norm).fold(0.0, f64::max);
-        Self {
-            start: y.to_vec(),
-            energy: potential,
-            velocity: 1e-2 * fastest,
-        }
+        self.start.clear();
+        self.start.extend_from_slice(y);
+        self.energy = leapfrog.potential(x);
+        self.velocity = 1e-2 * v.iter().map(norm).fold(0.0, f64::max);
     }
 
     /// Distance between two results `a` and `b` of one step: the largest of four relative differences. That of the time

@@ -66,13 +66,13 @@ pub(super) struct Nodes {
 }
 
 /// Two nodes that are neighbours along the chain.
-pub(super) struct Link<'a> {
+pub(super) struct Link {
     /// Position and velocity of the second from the first.
     pub place: Place,
     /// Mass of both.
     pub mass: f64,
-    /// The stars of each, as places in the list of members.
-    pub stars: [&'a [usize]; 2],
+    /// The first star of each, as a place in the list of members.
+    pub stars: [usize; 2],
 }
 
 impl Members {
@@ -98,6 +98,20 @@ impl Members {
             self.chain = system.into_chain();
         }
         Ok(())
+    }
+
+    /// Any two neighbours along the chain, of which an inner binary is one.
+    pub(super) fn links(&self, masses: &[f64]) -> Vec<Link> {
+        if !self.inner.is_empty() {
+            return Nodes::of(masses, self).neighbours();
+        }
+        let Chain { order, x, v } = &self.chain;
+        let link = |(both, (x, v)): (&[usize], (&Vec3, &Vec3))| Link {
+            place: (*x, *v),
+            mass: masses[both[0]] + masses[both[1]],
+            stars: [both[0], both[1]],
+        };
+        order.windows(2).zip(x.iter().zip(v)).map(link).collect()
     }
 
     /// The members with the orbits that the inner binaries have at present, none of which moves in the mean.
@@ -230,13 +244,14 @@ impl Nodes {
     }
 
     /// Any two neighbours along the chain.
-    pub(super) fn neighbours(&self) -> impl Iterator<Item = Link<'_>> {
+    fn neighbours(&self) -> Vec<Link> {
         let neighbours = self.nodes.windows(2).enumerate();
-        neighbours.map(|(p, both)| Link {
+        let link = |(p, both): (usize, &[Node])| Link {
             place: self.system.relative(p, p + 1),
             mass: both[0].mass + both[1].mass,
-            stars: [&both[0].stars, &both[1].stars],
-        })
+            stars: [both[0].stars[0], both[1].stars[0]],
+        };
+        neighbours.map(link).collect()
     }
 
     /// Moves the nodes by `dt`, or less if the tide on an inner binary becomes too strong for its mean motion, which then

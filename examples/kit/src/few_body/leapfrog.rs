@@ -13,6 +13,7 @@ use crate::vector::{Vec3, add_scaled, dot};
 pub const HEAD: usize = 2;
 
 /// Positions and velocities of the links in a state.
+#[inline(always)]
 pub fn links(y: &[f64]) -> (&[Vec3], &[Vec3]) {
     let all = y[HEAD..].as_chunks::<3>().0;
     all.split_at(all.len() / 2)
@@ -53,8 +54,10 @@ pub struct Leapfrog {
     before: Vec<Vec3>,
     /// What the numbers of the state lost when they were added to.
     lost: Vec<f64>,
-    /// For each link the closest it came in the last [`run`](Self::run).
+    /// For each link the closest it came in the last [`run`](Self::run); empty without [`is_sampled`](Self::is_sampled).
     pub closest: Vec<Sample>,
+    /// Whether the closest samples are noted.
+    pub is_sampled: bool,
     /// Steps of the last run.
     pub count: usize,
     /// What is added to the time of a state: perturbations depend on the sum.
@@ -65,32 +68,27 @@ impl Leapfrog {
     /// Takes over the `masses` of the bodies, in the `order` of a chain.
     pub fn set(&mut self, masses: &[f64], order: &[usize]) {
         let n = masses.len();
-        self.masses = order.iter().map(|&i| masses[i]).collect();
-        self.order = order.to_vec();
+        self.masses.clear();
+        self.masses.extend(order.iter().map(|&i| masses[i]));
+        self.order.clear();
+        self.order.extend(order);
         self.total = masses.iter().sum();
-        for vectors in [
-            &mut self.acc,
-            &mut self.place,
-            &mut self.by_label,
-            &mut self.external,
-            &mut self.before,
-        ] {
-            vectors.clear();
-            vectors.resize(n, [0.0; 3]);
-        }
+        self.acc.resize(n, [0.0; 3]);
     }
 
     /// Kinetic energy about the centre of mass: the sum over the pairs of m_i m_j v_ij^2 / 2M.
+    #[inline(always)]
     pub fn kinetic(&self, v: &[Vec3]) -> f64 {
+        let masses = &self.masses[..v.len() + 1];
         let mut sum = 0.0;
         for i in 0..v.len() {
             let mut d = [0.0; 3];
             let mut row = 0.0;
-            for (link, mass) in v[i..].iter().zip(&self.masses[i + 1..]) {
+            for (link, mass) in v[i..].iter().zip(&masses[i + 1..]) {
                 add_scaled(&mut d, 1.0, link);
                 row += mass * dot(&d, &d);
             }
-            sum += self.masses[i] * row;
+            sum += masses[i] * row;
         }
         0.5 * sum / self.total
     }
@@ -109,8 +107,10 @@ impl Leapfrog {
     }
 
     /// U, and the accelerations along the chain.
+    #[inline(always)]
     fn forces(&mut self, x: &[Vec3]) -> f64 {
-        self.acc.fill([0.0; 3]);
+        let (masses, acc) = (&self.masses[..x.len() + 1], &mut self.acc[..x.len() + 1]);
+        acc.fill([0.0; 3]);
         let mut potential = 0.0;
         for i in 0..x.len() {
             let mut d = [0.0; 3];
@@ -119,9 +119,9 @@ impl Leapfrog {
                 let r2 = dot(&d, &d);
                 let inverse = 1.0 / r2.sqrt();
                 let cube = inverse / r2;
-                potential += self.masses[i] * self.masses[j] * inverse;
-                add_scaled(&mut self.acc[i], self.masses[j] * cube, &d);
-                add_scaled(&mut self.acc[j], -self.masses[i] * cube, &d);
+                potential += masses[i] * masses[j] * inverse;
+                add_scaled(&mut acc[i], masses[j] * cube, &d);
+                add_scaled(&mut acc[j], -masses[i] * cube, &d);
             }
         }
         potential
@@ -129,6 +129,25 @@ impl Leapfrog {
 
     /// Moves the state `y` by `h` in s with `n` steps.
     pub fn run(&mut self, y: &mut [f64], h: f64, n: usize, by: &mut dyn Perturbation) {
+        // Loops over a known number of links are unrolled.
+        match links(y).0.len() {
+            1 => self.run_links(1, y, h, n, by),
+            2 => self.run_links(2, y, h, n, by),
+            3 => self.run_links(3, y, h, n, by),
+            count => self.run_links(count, y, h, n, by),
+        }
+    }
+
+    #[inline(always)]
+    fn run_links(
+        &mut self,
+        links: usize,
+        y: &mut [f64],
+        h: f64,
+        n: usize,
+        by: &mut dyn Perturbation,
+    ) {
+        let y = &mut y[..HEAD + 6 * links];
         let step = h / n as f64;
         self.closest.clear();
         self.count = n;
@@ -136,12 +155,15 @@ impl Leapfrog {
         self.lost.resize(y.len(), 0.0);
         self.drift(y, 0.5 * step);
         for k in 0..n {
-            self.sample(y, k);
+            if self.is_sampled {
+                self.sample(y, k);
+            }
             self.kick(y, step, by);
             self.drift(y, if k + 1 < n { step } else { 0.5 * step });
         }
     }
 
+    #[inline(always)]
     fn drift(&mut self, y: &mut [f64], ds: f64) {
         let dt = ds / (self.kinetic(links(y).1) + y[1]);
         add(&mut y[0], &mut self.lost[0], dt);
@@ -152,19 +174,29 @@ impl Leapfrog {
         }
     }
 
+    #[inline(always)]
     fn kick(&mut self, y: &mut [f64], ds: f64, by: &mut dyn Perturbation) {
         let potential = self.forces(links(y).0);
         let dt = ds / potential;
         let is_perturbed = !by.is_none();
         if is_perturbed {
+            for vectors in [
+                &mut self.place,
+                &mut self.by_label,
+                &mut self.external,
+                &mut self.before,
+            ] {
+                vectors.resize(self.masses.len(), [0.0; 3]);
+            }
             self.perturb(y, by);
             about_centre(&self.masses, links(y).1, &mut self.before);
         }
         let first = HEAD + (y.len() - HEAD) / 2;
+        let acc = &self.acc[..(y.len() - HEAD) / 6 + 1];
         let (v, lost) = (&mut y[first..], &mut self.lost[first..]);
         for (place, (v, lost)) in v.iter_mut().zip(lost).enumerate() {
             let (k, c) = (place / 3, place % 3);
-            add(v, lost, dt * (self.acc[k + 1][c] - self.acc[k][c]));
+            add(v, lost, dt * (acc[k + 1][c] - acc[k][c]));
         }
         if is_perturbed {
             // The work on the mean of the velocities before and after.

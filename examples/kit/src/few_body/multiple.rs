@@ -20,7 +20,7 @@ use std::rc::Rc;
 use super::chain::Chain;
 use super::flight::Flight;
 use super::hierarchy;
-use super::inner::{Members, Nodes};
+use super::inner::Members;
 use super::kepler::Orbit;
 use super::pair::{Pair, Pull};
 use super::secular;
@@ -51,10 +51,18 @@ pub struct Multiple {
     members: Members,
     /// Accelerations by all others, less that of the centre, and their time derivatives.
     pub tides: Vec<Pull>,
-    on_its_way: Rc<RefCell<Option<OnItsWay>>>,
+    known: Rc<RefCell<Known>>,
 }
 
-/// The motion in a step, as far as it is known. It follows from the other fields and the length of the step.
+/// What follows from the other fields, as far as it is known.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// [`Multiple::parts`].
+    parts: Option<Vec<Part>>,
+    on_its_way: Option<OnItsWay>,
+}
+
+/// The motion in a step, as far as it is known. It follows from the system and the length of the step.
 #[derive(Clone, Debug)]
 struct OnItsWay {
     step: f64,
@@ -99,7 +107,7 @@ impl Multiple {
                 inner: Vec::new(),
             },
             tides: vec![Pull::default(); stars.len()],
-            on_its_way: Rc::default(),
+            known: Rc::default(),
         };
         (centre, new)
     }
@@ -135,7 +143,7 @@ impl Multiple {
                 inner,
             },
             tides,
-            on_its_way: Rc::default(),
+            known: Rc::default(),
         })
     }
 
@@ -158,7 +166,7 @@ impl Multiple {
         }
         Self {
             members: self.members.osculating(&self.masses),
-            on_its_way: Rc::default(),
+            known: Rc::default(),
             ..self
         }
     }
@@ -167,7 +175,7 @@ impl Multiple {
     pub fn with_masses(self, masses: Vec<f64>) -> Self {
         Self {
             masses,
-            on_its_way: Rc::default(),
+            known: Rc::default(),
             ..self
         }
     }
@@ -190,7 +198,7 @@ impl Multiple {
             x[k] = new_x.map(|c| sign * c);
             v[k] = new_v.map(|c| sign * c);
         }
-        self.on_its_way = Rc::default();
+        self.known = Rc::default();
     }
 
     /// Mass of all members.
@@ -222,7 +230,7 @@ impl Multiple {
     }
 
     fn distance(&self, i: usize, j: usize) -> f64 {
-        norm(&self.relative(i, j).0)
+        norm(&self.members.chain.position(i, j))
     }
 
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
@@ -238,8 +246,8 @@ impl Multiple {
     /// Two members are at one place.
     pub fn predict(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
         let mut members = self.on_its_way(dt, step)?;
-        if let Some(known) = &*self.on_its_way.borrow() {
-            predict_kick(&mut members.chain, &known.tides, dt, step);
+        if let Some(way) = &self.known.borrow().on_its_way {
+            predict_kick(&mut members.chain, &way.tides, dt, step);
         }
         let mut places = members.chain.bodies(&self.masses);
         for both in members.inner {
@@ -266,27 +274,28 @@ impl Multiple {
             members.chain.renew();
         }
         self.members = members;
-        self.on_its_way = Rc::default();
+        self.known = Rc::default();
         Ok(())
     }
 
     /// Where the kick at the beginning of a step of the length `step`, and then their own motion, bring the members after `dt`.
     fn on_its_way(&self, dt: f64, step: f64) -> Result<Members, Error> {
-        let mut known = self.on_its_way.borrow_mut();
-        if known.as_ref().is_none_or(|known| known.step != step) {
-            *known = Some(OnItsWay {
+        if !self.is_planned(step) {
+            let tides = self.common(&self.tides);
+            self.known.borrow_mut().on_its_way = Some(OnItsWay {
                 step,
-                tides: self.common(&self.tides),
+                tides,
                 flight: None,
                 last: None,
             });
         }
-        let known = known.as_mut().expect("it was made");
-        match &known.last {
+        let mut known = self.known.borrow_mut();
+        let way = known.on_its_way.as_mut().expect("it was made");
+        match &way.last {
             Some((t, members)) if *t == dt => Ok(members.clone()),
             _ => {
-                let members = self.flown(dt, step, &known.tides, &mut known.flight)?;
-                known.last = Some((dt, members.clone()));
+                let members = self.flown(dt, step, &way.tides, &mut way.flight)?;
+                way.last = Some((dt, members.clone()));
                 Ok(members)
             }
         }
@@ -294,15 +303,19 @@ impl Multiple {
 
     /// The same for the end of a step of `dt`, which may be shorter than was planned.
     fn at_the_end(&self, dt: f64) -> Result<Members, Error> {
-        let is_planned = self
-            .on_its_way
-            .borrow()
-            .as_ref()
-            .is_some_and(|known| known.step == dt);
-        match is_planned {
+        match self.is_planned(dt) {
             true => self.on_its_way(dt, dt),
             false => self.flown(dt, dt, &self.common(&self.tides), &mut None),
         }
+    }
+
+    /// Whether the motion in a step of this length has been asked for.
+    fn is_planned(&self, step: f64) -> bool {
+        let known = self.known.borrow();
+        known
+            .on_its_way
+            .as_ref()
+            .is_some_and(|way| way.step == step)
     }
 
     fn flown(
@@ -312,20 +325,22 @@ impl Multiple {
         tides: &[Pull],
         flight: &mut Option<Flight>,
     ) -> Result<Members, Error> {
-        let mut members = self.members.clone();
-        if flight.is_none() || !members.inner.is_empty() || dt <= 0.0 {
+        let begin = || {
+            let mut members = self.members.clone();
             kick(&mut members.chain, tides, step, -1.0);
-        }
-        if !members.inner.is_empty() || dt <= 0.0 {
+            members
+        };
+        if !self.members.inner.is_empty() || dt <= 0.0 {
+            let mut members = begin();
             members.advance(&self.masses, dt)?;
             return Ok(members);
         }
-        let flight = flight.get_or_insert_with(|| {
-            let chain = std::mem::take(&mut members.chain);
-            Flight::new(self.masses.clone(), chain, TOLERANCE)
-        });
-        members.chain = flight.at(dt)?;
-        Ok(members)
+        let new = || Flight::new(self.masses.clone(), begin().chain, TOLERANCE);
+        let chain = flight.get_or_insert_with(new).at(dt)?;
+        Ok(Members {
+            chain,
+            inner: Vec::new(),
+        })
     }
 
     /// Decides after a step which binaries move in the mean from now on.
@@ -338,20 +353,28 @@ impl Multiple {
             both.iter().for_each(|&k| self.tides[k] = common);
         }
         self.members = members;
-        self.on_its_way = Rc::default();
+        self.known = Rc::default();
     }
 
     /// The `tides` at an end of a step, with one common tide for the members of each part. The parts are those at the
     /// beginning of the step, for which it was planned: what began without a kick ends without one.
     fn common(&self, tides: &[Pull]) -> Vec<Pull> {
         let mut common = tides.to_vec();
-        for Part { stars, .. } in self.parts() {
-            let own = |&k: &usize| (self.masses[k], tides[k]);
-            let (masses, own): (Vec<f64>, Vec<Pull>) = stars.iter().map(own).unzip();
-            let tide = mean(&masses, &own);
-            stars.iter().for_each(|&k| common[k] = tide);
-        }
+        self.use_parts(|parts| {
+            for Part { stars, .. } in parts.iter().filter(|part| part.stars.len() > 1) {
+                let own = |&k: &usize| (self.masses[k], tides[k]);
+                let (masses, own): (Vec<f64>, Vec<Pull>) = stars.iter().map(own).unzip();
+                let tide = mean(&masses, &own);
+                stars.iter().for_each(|&k| common[k] = tide);
+            }
+        });
         common
+    }
+
+    /// Finds the [`parts`](Self::parts) unless they are known, and passes them to `user`.
+    fn use_parts<R>(&self, user: impl FnOnce(&[Part]) -> R) -> R {
+        let mut known = self.known.borrow_mut();
+        user(known.parts.get_or_insert_with(|| self.parts()))
     }
 
     /// The members, joined to parts which the tide hardly perturbs. The closest are joined first, so a binary is one part
@@ -390,9 +413,9 @@ impl Multiple {
 
     /// The greatest perturbation of two neighbours along the chain. Binaries that move in the mean count as one star.
     pub fn greatest_perturbation(&self) -> f64 {
-        let nodes = Nodes::of(&self.masses, &self.members);
-        let perturbations = nodes.neighbours().map(|link| {
-            let [from, to] = link.stars.map(|stars| self.tides[stars[0]].0);
+        let links = self.members.links(&self.masses);
+        let perturbations = links.iter().map(|link| {
+            let [from, to] = link.stars.map(|star| self.tides[star].0);
             perturbation(link.place, link.mass, &sub(&to, &from))
         });
         perturbations.fold(0.0, f64::max)
@@ -400,16 +423,17 @@ impl Multiple {
 
     /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
     pub fn longest_step(&self, eta: f64) -> f64 {
-        let parts = self.parts();
-        let steps = pairs(&parts).map(|(_, pair)| pair.longest_step(eta));
-        steps.fold(f64::INFINITY, f64::min)
+        self.use_parts(|parts| {
+            let steps = pairs(parts).map(|(_, pair)| pair.longest_step(eta));
+            steps.fold(f64::INFINITY, f64::min)
+        })
     }
 
     /// Longest step for which little is integrated in vain if it ends earlier: a few periods of the tightest two that are
     /// followed along their orbit. Two that only pass each other do not count: their step would be as short as their passage.
     pub fn cheapest_step(&self) -> f64 {
-        let nodes = Nodes::of(&self.masses, &self.members);
-        let orbits = nodes.neighbours().map(|link| {
+        let links = self.members.links(&self.masses);
+        let orbits = links.iter().map(|link| {
             let (x, v) = link.place;
             Orbit::of(&x, &v, link.mass)
         });
@@ -493,6 +517,7 @@ fn predict_kick(chain: &mut Chain, tides: &[Pull], dt: f64, step: f64) {
 }
 
 /// Members that feel the tide as one body: the mean of their tides.
+#[derive(Clone, Debug)]
 struct Part {
     stars: Vec<usize>,
     centre: Body,

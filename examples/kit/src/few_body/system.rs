@@ -59,8 +59,6 @@ pub struct System {
     closest: Option<Closest>,
     /// Whether two bodies alone move in closed form.
     is_analytic: bool,
-    /// Whether the closest approach is noted.
-    notes_pericentres: bool,
 }
 
 /// What a step begins with.
@@ -101,8 +99,8 @@ impl System {
             extrapolation: Extrapolation::new(TOLERANCE),
             closest: None,
             is_analytic: true,
-            notes_pericentres: true,
         };
+        new.leapfrog.is_sampled = true;
         new.leapfrog.set(&new.masses, &new.chain.order);
         new.binding = -new.energy();
         new
@@ -122,7 +120,7 @@ impl System {
 
     /// The same, which does not look for the closest approach.
     pub(super) fn without_pericentres(mut self) -> Self {
-        self.notes_pericentres = false;
+        self.leapfrog.is_sampled = false;
         self
     }
 
@@ -259,7 +257,7 @@ impl System {
             let was_cut = taken == h && h.abs() < full;
             self.extrapolation.next = if was_cut { next.max(full) } else { next };
             last_steps += u32::from(is_last);
-            if self.notes_pericentres {
+            if self.leapfrog.is_sampled {
                 self.note_pericentres(&before, &y, taken, by)?;
             }
             self.take(&mut y);
