@@ -326,7 +326,7 @@ impl System {
         }
     }
 
-    fn step(&mut self, y: &mut Vec<f64>, h: f64, by: &mut dyn Perturbation) -> Result<f64, Error> {
+    fn step(&mut self, y: &mut [f64], h: f64, by: &mut dyn Perturbation) -> Result<f64, Error> {
         let taken = self.extrapolation.step(y, h, &mut self.leapfrog, by);
         taken.ok_or(Error { t: y[0] })
     }
