@@ -68,15 +68,20 @@ fn nbody6_needs_no_setting() {
     assert!(out != "0 wrong\n" && err.contains("istart"), "{out}{err}");
 }
 
+/// What a client with the arguments of `variant` writes to stdout and stderr.
+fn answer(client: &Path, variant: &str, setting: &str) -> (String, String) {
+    let mut command = clean_command(client, &[("KIRIN_NBODY6", setting)]);
+    texts(&run(command.arg(variant)))
+}
+
 /// nbody6tt, NBODY6df and nbody6mp pass RS**2 and are not told from NBODY6 by their imports: lists would be nearly empty.
 #[test]
 fn neighbours_that_only_a_plain_radius_has_are_told() {
     let Some(client) = compile("nbody6.c", Link::Shared) else {
         return;
     };
-    let told = |variant: &str, setting: &str| {
-        let output = run(clean_command(&client, &[("KIRIN_NBODY6", setting)]).arg(variant));
-        let (out, err) = texts(&output);
+    let told = |variant, setting| {
+        let (out, err) = answer(&client, variant, setting);
         assert_eq!(out == "0 wrong\n", variant == setting, "{out}{err}");
         err.matches("KIRIN_NBODY6=6-radius").count()
     };
@@ -91,9 +96,9 @@ fn arguments_of_2009_are_told() {
     let Some(client) = compile("nbody6.c", Link::Shared) else {
         return;
     };
-    let told = |variant: &str, setting: &str| {
-        let output = run(clean_command(&client, &[("KIRIN_NBODY6", setting)]).arg(variant));
-        texts(&output).1.matches("KIRIN_NBODY6=6-2009").count()
+    let told = |variant, setting| {
+        let (_, err) = answer(&client, variant, setting);
+        err.matches("KIRIN_NBODY6=6-2009").count()
     };
     // The program overruns its arrays then, as it would with any library of eleven arguments.
     assert_eq!(told("6-2009", "6-radius"), 1);

@@ -115,20 +115,27 @@ fn ticks_per_second() -> Option<f64> {
     (ticks > 0).then_some(ticks as f64)
 }
 
+/// Seconds of processor time that `getrusage` knows of this process, or of its children that have ended.
+fn seconds_of(who: libc::c_int) -> f64 {
+    // SAFETY: the structure consists of numbers, for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` is valid for writes.
+    unsafe { libc::getrusage(who, &raw mut usage) };
+    let seconds = |t: libc::timeval| t.tv_sec as f64 + 1e-6 * t.tv_usec as f64;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// Seconds of processor time of all programs that this one has started and that have ended.
+pub fn seconds_of_children() -> f64 {
+    seconds_of(libc::RUSAGE_CHILDREN)
+}
+
 /// Seconds that this process and its descendants computed. A descendant that ended counts once its parent has waited for it.
 fn own_seconds() -> f64 {
-    let of = |who| {
-        // SAFETY: the structure consists of numbers, for which zero is a value.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: `usage` is valid for writes.
-        unsafe { libc::getrusage(who, &raw mut usage) };
-        let seconds = |t: libc::timeval| t.tv_sec as f64 + 1e-6 * t.tv_usec as f64;
-        seconds(usage.ru_utime) + seconds(usage.ru_stime)
-    };
     let living = ticks_per_second().map_or(0.0, |second| {
         descendants_ticks(std::process::id(), &processes()) / second
     });
-    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN) + living
+    seconds_of(libc::RUSAGE_SELF) + seconds_of_children() + living
 }
 
 /// One line of the system's table of processes.

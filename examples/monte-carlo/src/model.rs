@@ -369,6 +369,11 @@ mod tests {
             v: [0.0, 0.1, 0.0],
         });
         assert_eq!(centre_of_mass(&bodies).0, [0.0; 3]);
+        let why = of_bodies(&bodies).unwrap_err().to_string();
+        assert!(
+            why.contains("the body with index 400 stands in the centre of mass"),
+            "{why}"
+        );
         let (stars, _) = cluster_of(&bodies).unwrap();
         assert!(stars.id.contains(&400));
         bodies[400].x[2] = f64::INFINITY;

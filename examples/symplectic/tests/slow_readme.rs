@@ -3,8 +3,8 @@
 mod common;
 
 use common::PROGRAM;
+use kirin_report::company::seconds_of_children;
 use kirin_testing::Folder;
-use kirin_testing::process::processor_seconds;
 use kirin_testing::readme::{commands, shortened, typed, value};
 
 /// The README says that the first command takes less than a minute on two cores: this is their processor time, which says the
@@ -22,7 +22,7 @@ fn the_commands_of_the_readme_run() {
             0 => arguments.clone(),
             _ => shortened(arguments, &[("--n", "512"), ("--back", "200Myr")]),
         };
-        let began = processor_seconds();
+        let began = seconds_of_children();
         let draws = value(&arguments, "--draw").is_some();
         let ran = typed(&PROGRAM, &folder, &arguments, !draws);
         if draws {
@@ -31,7 +31,7 @@ fn the_commands_of_the_readme_run() {
         let error = ran.number("own_energy_error");
         assert!(error < 1e-4, "{arguments:?}: {error:e}");
         if number == 0 {
-            let seconds = processor_seconds() - began;
+            let seconds = seconds_of_children() - began;
             assert!(seconds < MINUTE_ON_TWO_CORES, "{seconds} s");
         }
     }

@@ -24,16 +24,6 @@ pub fn available(program: &str) -> bool {
     found
 }
 
-/// Seconds of processor time of all programs that this one started and that have ended.
-pub fn processor_seconds() -> f64 {
-    // SAFETY: the structure consists of numbers, for which zero is a value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is valid for writes.
-    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
-    let seconds = |t: libc::timeval| t.tv_sec as f64 + 1e-6 * t.tv_usec as f64;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
-}
-
 /// How long a client may take before it counts as hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
