@@ -8,7 +8,7 @@ use super::attraction::{self, Lanes, LeafPass};
 use super::coincident::{self, Hash, Places};
 use super::division::Task;
 use super::kernel::JPage;
-use super::leaves::{LeafSums, TOGETHER, Walk};
+use super::leaves::{self, LeafSums, TOGETHER, Walk};
 use super::resolution::{LeafBounds, ROUNDING};
 use super::resum::{Leaf, Resum};
 use super::simd::{Real, Rows, SERIES_MASS, Simd, Sums};
@@ -120,7 +120,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             allocation::reserve(hashes, particles.len(), PURPOSE)?;
             hashes.extend(particles.iter().map(|i| Hash::of(&i.x)));
         }
-        let length = attraction::leaf_length::<S>();
+        let length = leaves::length::<S>();
         self.restart(task, length, totals)?;
         let soft = self.memory.sources() == SourceKind::Softened;
         // What is true of all of the task's i-particles.

@@ -14,22 +14,12 @@
 use std::ops::Range;
 
 use super::kernel::JPage;
+use super::leaves::take_run;
 use super::mean_root::{Approximation, mean_ratio};
 use super::pair::splat3;
 use super::simd::{Real, Simd, Work, series_softening};
 use super::target::ScaledParticle;
 use crate::sources::jmemory::PAGE;
-
-/// Vectors whose terms a lane adds in the precision of the pairs.
-const RUN: usize = 32;
-
-/// The slots of a leaf: two runs, whose sums are joined in the precision of the pairs, or a page.
-pub const fn leaf_length<S: Simd>() -> usize {
-    match 2 * RUN * S::LANES {
-        slots if slots < PAGE => slots,
-        _ => PAGE,
-    }
-}
 
 /// What a pass over a leaf is made for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -157,10 +147,8 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         let (mut rest, mut total) = (range, self.sums);
         let mut is_first = true;
         while !rest.is_empty() {
-            let run = rest.start..rest.end.min(rest.start + RUN * S::LANES);
-            rest.start = run.end;
             self.sums = [self.s.splat(S::T::default()); 4];
-            self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(run);
+            self.run::<SOFT, LEAST, COINCIDENT, EQUAL>(take_run::<S>(&mut rest));
             for (total, sum) in total.iter_mut().zip(self.sums) {
                 *total = match is_first {
                     true => sum,

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::leaves::{has_one_run, take_run};
 use super::pair::{Broadcast, LaneSums, LeafLanes, Pair, Slots, product, reread};
 use super::simd::{Real, Simd, Sums};
 use super::target::ScaledParticle;
@@ -212,59 +213,31 @@ fn pairs<
         least: s.splat(S::T::MAX),
     };
     assert!(!range.is_empty() && range.end <= PAGE);
-    let mut at = range.start;
-    if S::MANY_REGISTERS || !(JERK || NEAREST) {
-        // The roots of the next vector are computed while this one's terms are summed.
-        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-        let mut pair = unsafe { target.pair::<CAREFUL>(s, j.tile, at) };
-        while at + S::LANES < range.end {
-            // SAFETY: as above.
-            let mut next = unsafe { target.pair::<CAREFUL>(s, j.tile, at + S::LANES) };
-            // Between the root of a vector and its terms there is then as much other work as can be: a processor looks only a
-            // few instructions ahead.
-            s.order(&mut next.estimate, &mut pair.estimate);
-            // SAFETY: as above.
-            unsafe { pass.add(&target, pair, at, distances) };
-            pair = next;
-            at += S::LANES;
+    let halfway = match halfway {
+        Some(halfway) if !(S::MANY_REGISTERS || CAREFUL) && (JERK || NEAREST) => {
+            // All distances and roots first, then all terms: neither half's registers are needed for the other's, and the
+            // processor has many vectors in hand at a time.
+            // SAFETY: the range ends at PAGE at most.
+            unsafe { pass.all_roots(reread(&target), range.clone(), distances, halfway) };
+            Some(reread(halfway))
         }
-        // SAFETY: as above.
-        unsafe { pass.add(&target, pair, at, distances) };
-    } else if let (false, Some(halfway)) = (CAREFUL, halfway) {
-        // All distances and roots first, then all terms: neither half's registers are needed for the other's, and the
-        // processor has many vectors in hand at a time.
-        let from = *reread(&target);
-        while at + TOGETHER * S::LANES <= range.end {
-            // SAFETY: as above; the vectors end at `range.end` at most.
-            unsafe { pass.roots::<TOGETHER, SPLIT>(&from, at, distances, halfway) };
-            at += TOGETHER * S::LANES;
-        }
-        while at < range.end {
-            // SAFETY: as above.
-            unsafe { pass.roots::<1, SPLIT>(&from, at, distances, halfway) };
-            at += S::LANES;
-        }
-        let (from, halfway) = (reread(&target), reread(halfway));
-        at = range.start;
-        while at < range.end {
-            // SAFETY: as above.
-            unsafe {
-                let [x, y, z] = &halfway.r;
-                let r = [s.load(x, at), s.load(y, at), s.load(z, at)];
-                let m = s.load(pass.j.masses, at);
-                pass.sum(from, r, s.load(&halfway.y, at), m, at);
+        _ => None,
+    };
+    // SAFETY: as above.
+    unsafe {
+        if has_one_run::<S>() {
+            pass.run(&target, range, distances, halfway);
+        } else {
+            let (mut rest, mut total) = (range, None::<LaneSums<S>>);
+            while !rest.is_empty() {
+                pass.sums = LaneSums::none(s);
+                pass.run(&target, take_run::<S>(&mut rest), distances, halfway);
+                match &mut total {
+                    Some(total) => total.join(s, &pass.sums),
+                    None => total = Some(pass.sums),
+                }
             }
-            at += S::LANES;
-        }
-    } else {
-        // The sums and one vector's terms take all registers, so the i-particle is read from memory.
-        while at < range.end {
-            let target = reread(&target);
-            // SAFETY: as above.
-            let pair = unsafe { target.pair::<CAREFUL>(s, j.tile, at) };
-            // SAFETY: as above.
-            unsafe { pass.add(target, pair, at, distances) };
-            at += S::LANES;
+            pass.sums = total.unwrap_or(pass.sums);
         }
     }
     LeafLanes {
@@ -301,6 +274,136 @@ impl<
     const REDUCED: bool,
 > Pass<'_, S, JERK, MASK, NEAREST, CAREFUL, REDUCED>
 {
+    /// Adds the pairs of a run. Where there is a `halfway`, it has the roots of the leaf.
+    ///
+    /// # Safety
+    ///
+    /// The range is not empty, begins at a multiple of the lanes, and ends at PAGE at most.
+    #[inline(always)]
+    unsafe fn run<const SPLIT: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        range: Range<usize>,
+        distances: &mut PageArray<S::T>,
+        halfway: Option<&LeafScratch<S::T>>,
+    ) {
+        // SAFETY: passed on.
+        unsafe {
+            match halfway {
+                Some(halfway) => self.terms(reread(target), range, halfway),
+                None if S::MANY_REGISTERS || !(JERK || NEAREST) => {
+                    self.ahead(target, range, distances);
+                }
+                None => self.one_by_one(target, range, distances),
+            }
+        }
+    }
+
+    /// [`Self::run`] where the roots of the next vector are computed while this one's terms are summed.
+    ///
+    /// # Safety
+    ///
+    /// That of [`Self::run`].
+    #[inline(always)]
+    unsafe fn ahead<const SPLIT: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        range: Range<usize>,
+        distances: &mut PageArray<S::T>,
+    ) {
+        let (s, tile) = (self.s, self.j.tile);
+        let mut at = range.start;
+        // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
+        let mut pair = unsafe { target.pair::<CAREFUL>(s, tile, at) };
+        while at + S::LANES < range.end {
+            // SAFETY: as above.
+            let mut next = unsafe { target.pair::<CAREFUL>(s, tile, at + S::LANES) };
+            // Between the root of a vector and its terms there is then as much other work as can be: a processor looks only a
+            // few instructions ahead.
+            s.order(&mut next.estimate, &mut pair.estimate);
+            // SAFETY: as above.
+            unsafe { self.add(target, pair, at, distances) };
+            pair = next;
+            at += S::LANES;
+        }
+        // SAFETY: as above.
+        unsafe { self.add(target, pair, at, distances) };
+    }
+
+    /// [`Self::run`], one vector after the other. The sums and one vector's terms take all registers, so the i-particle is
+    /// read from memory.
+    ///
+    /// # Safety
+    ///
+    /// That of [`Self::run`].
+    #[inline(always)]
+    unsafe fn one_by_one<const SPLIT: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        range: Range<usize>,
+        distances: &mut PageArray<S::T>,
+    ) {
+        for at in range.step_by(S::LANES) {
+            let target = reread(target);
+            // SAFETY: passed on.
+            unsafe {
+                let pair = target.pair::<CAREFUL>(self.s, self.j.tile, at);
+                self.add(target, pair, at, distances);
+            }
+        }
+    }
+
+    /// [`Self::roots`] of the pairs of a leaf.
+    ///
+    /// # Safety
+    ///
+    /// That of [`Self::run`].
+    #[inline(always)]
+    unsafe fn all_roots<const SPLIT: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        range: Range<usize>,
+        distances: &mut PageArray<S::T>,
+        halfway: &mut LeafScratch<S::T>,
+    ) {
+        let target = *target;
+        let mut at = range.start;
+        while at + TOGETHER * S::LANES <= range.end {
+            // SAFETY: passed on; the vectors end at `range.end` at most.
+            unsafe { self.roots::<TOGETHER, SPLIT>(&target, at, distances, halfway) };
+            at += TOGETHER * S::LANES;
+        }
+        while at < range.end {
+            // SAFETY: passed on.
+            unsafe { self.roots::<1, SPLIT>(&target, at, distances, halfway) };
+            at += S::LANES;
+        }
+    }
+
+    /// [`Self::run`] where [`Self::all_roots`] has found the rest.
+    ///
+    /// # Safety
+    ///
+    /// That of [`Self::run`].
+    #[inline(always)]
+    unsafe fn terms<const SPLIT: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        range: Range<usize>,
+        halfway: &LeafScratch<S::T>,
+    ) {
+        let s = self.s;
+        for at in range.step_by(S::LANES) {
+            // SAFETY: passed on.
+            unsafe {
+                let [x, y, z] = &halfway.r;
+                let r = [s.load(x, at), s.load(y, at), s.load(z, at)];
+                let m = s.load(self.j.masses, at);
+                self.sum(target, r, s.load(&halfway.y, at), m, at);
+            }
+        }
+    }
+
     /// Separations and 1 / s of `N` vectors of pairs from `at` on, for `halfway`. Notes their distances.
     ///
     /// # Safety

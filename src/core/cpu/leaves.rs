@@ -8,18 +8,34 @@ use crate::error::Result;
 use crate::sources::jmemory::PAGE;
 use crate::sources::sum_tree::{Partial, Steps};
 
-/// Vectors of a leaf.
-const VECTORS: usize = 32;
+/// Vectors whose terms a lane adds in the precision of the pairs: a run.
+const RUN: usize = 32;
 
 /// I-particles whose pairs with a leaf are computed before the lanes of their sums are joined. Joining takes some 50
 /// instructions that wait for each other. Done at once, they would keep the next i-particle's pairs out of the
 /// processor's schedulers (`benches/results/pair-loops.md` has what this costs).
 pub const TOGETHER: usize = 8;
 
-/// The slots of a leaf.
+/// The slots of a leaf: two runs, whose sums are joined in the precision of the pairs, or a page. At the end of a leaf the
+/// lanes are joined, in double precision, which takes as long as some pairs of vectors.
 pub const fn length<S: Simd>() -> usize {
-    assert!(PAGE.is_multiple_of(VECTORS * S::LANES));
-    VECTORS * S::LANES
+    let two_runs = 2 * RUN * S::LANES;
+    let slots = if two_runs < PAGE { two_runs } else { PAGE };
+    assert!(PAGE.is_multiple_of(slots) && (RUN * S::LANES).is_multiple_of(64));
+    slots
+}
+
+/// Whether the second run of each leaf is empty.
+pub const fn has_one_run<S: Simd>() -> bool {
+    length::<S>() <= RUN * S::LANES
+}
+
+/// Takes the first run from the rest of a leaf.
+#[inline(always)]
+pub fn take_run<S: Simd>(rest: &mut Range<usize>) -> Range<usize> {
+    let run = rest.start..rest.end.min(rest.start + RUN * S::LANES);
+    rest.start = run.end;
+    run
 }
 
 /// The sums over the leaves of one page, for the i-particles of a task.

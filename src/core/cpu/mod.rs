@@ -1,8 +1,8 @@
 //! The CPU backend: vector kernels over tiles of predicted particles, on all cores.
 //!
 //! The particles of a page are predicted in double precision into a tile, which is used while it is in the cache. A
-//! leaf of the summation tree is a run of 32 vectors of a tile, so that a lane adds at most 32 terms in single
-//! precision. (For particles at rest a leaf is up to two such runs.)
+//! leaf of the summation tree is one or two runs of 32 vectors of a tile, so that a lane adds at most 32 terms in single
+//! precision before the two sums are joined.
 
 mod at_rest;
 mod attraction;

@@ -220,6 +220,16 @@ impl<S: Simd> LaneSums<S> {
         }
     }
 
+    /// Adds the sums over a later run of the same leaf.
+    #[inline(always)]
+    pub fn join(&mut self, s: S, later: &Self) {
+        self.pot = s.add(self.pot, later.pot);
+        for k in 0..3 {
+            self.acc[k] = s.add(self.acc[k], later.acc[k]);
+            self.jerk[k] = s.add(self.jerk[k], later.jerk[k]);
+        }
+    }
+
     /// The sums over all lanes.
     #[inline(always)]
     pub fn over_lanes(&self, s: S) -> Sums {

@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use super::super::leaves::take_run;
 use super::super::pair::{LaneSums, product, reread, separation, splat3};
 use super::super::simd::{Real, Simd, Sums};
 use super::target::Scaled;
@@ -83,7 +84,7 @@ impl<T> Notes<T> {
     }
 }
 
-/// One pass over a leaf for the regular force. `range` begins and ends at multiples of 32 vectors.
+/// One pass over a leaf for the regular force. `range` begins and ends at multiples of 64.
 #[inline(always)]
 pub fn regular<S: Simd, const SPLIT: bool>(
     s: S,
@@ -176,20 +177,32 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
         assert!(
             range.end <= PAGE && range.start.is_multiple_of(64) && range.end.is_multiple_of(64)
         );
-        for word in range.start / 64..range.end / 64 {
-            let mut beyond = 0;
-            let mut lane = 0;
-            while lane < 64 {
-                let at = word * 64 + lane;
-                // Sums and terms take all registers; the target comes from memory.
-                let target = reread(target);
-                // SAFETY: the lanes divide 64, and the words the tile.
-                let bits = unsafe { self.add::<BY_MASS, FAR>(target, at) };
-                beyond |= u64::from(bits) << lane;
-                lane += S::LANES;
+        let (mut rest, mut total) = (range, None::<LaneSums<S>>);
+        while !rest.is_empty() {
+            let run = take_run::<S>(&mut rest);
+            self.sums = LaneSums::none(self.s);
+            for word in run.start / 64..run.end / 64 {
+                let mut beyond = 0;
+                let mut lane = 0;
+                while lane < 64 {
+                    let at = word * 64 + lane;
+                    // Sums and terms take all registers; the target comes from memory.
+                    let target = reread(target);
+                    // SAFETY: the lanes divide 64, and the words the tile.
+                    let bits = unsafe { self.add::<BY_MASS, FAR>(target, at) };
+                    beyond |= u64::from(bits) << lane;
+                    lane += S::LANES;
+                }
+                self.notes.left_out[word] = !beyond;
+                self.any |= !beyond;
             }
-            self.notes.left_out[word] = !beyond;
-            self.any |= !beyond;
+            match &mut total {
+                Some(total) => total.join(self.s, &self.sums),
+                None => total = Some(self.sums),
+            }
+        }
+        if let Some(total) = total {
+            self.sums = total;
         }
     }
 
@@ -267,24 +280,33 @@ pub fn potential<S: Simd, const SPLIT: bool>(
         minus_three: zero,
     };
     assert!(range.end <= PAGE && range.start.is_multiple_of(64) && range.end.is_multiple_of(64));
-    let (mut pot, mut any) = (zero, 0);
-    let words = range.start / 64..range.end / 64;
-    for (word, left_out) in words.clone().zip(&mut left_out[words]) {
-        let mut bits = 0;
-        let mut lane = 0;
-        while lane < 64 {
-            let at = word * 64 + lane;
-            // SAFETY: the lanes divide 64, and the words the tile.
-            let ((_, r2), m) = unsafe { (spread.distance(s, tile, at), s.load(&tile.m, at)) };
-            let beyond = s.le(spread.constant, r2);
-            let y = s.select(beyond, s.refine::<true>(r2, s.estimate(r2)), zero);
-            pot = s.fma(m, y, pot);
-            bits |= u64::from(s.bits(beyond)) << lane;
-            lane += S::LANES;
+    let (mut rest, mut total, mut any) = (range, None, 0);
+    while !rest.is_empty() {
+        let run = take_run::<S>(&mut rest);
+        let mut pot = zero;
+        let words = run.start / 64..run.end / 64;
+        for (word, left_out) in words.clone().zip(&mut left_out[words]) {
+            let mut bits = 0;
+            let mut lane = 0;
+            while lane < 64 {
+                let at = word * 64 + lane;
+                // SAFETY: the lanes divide 64, and the words the tile.
+                let ((_, r2), m) = unsafe { (spread.distance(s, tile, at), s.load(&tile.m, at)) };
+                let beyond = s.le(spread.constant, r2);
+                let y = s.select(beyond, s.refine::<true>(r2, s.estimate(r2)), zero);
+                pot = s.fma(m, y, pot);
+                bits |= u64::from(s.bits(beyond)) << lane;
+                lane += S::LANES;
+            }
+            *left_out = !bits;
+            any |= !bits;
         }
-        *left_out = !bits;
-        any |= !bits;
+        total = Some(match total {
+            Some(total) => s.add(total, pot),
+            None => pot,
+        });
     }
+    let pot = total.unwrap_or(zero);
     Leaf {
         sums: s.sums([&zero, &zero, &zero, &pot, &zero, &zero, &zero]),
         left_out: any != 0,
