@@ -88,11 +88,18 @@ def squares(array, name, n):
         length = number(array, name)
         if length < 0.0:
             raise ValueError(f"{name} is negative")
+        if np.isfinite(length) and not np.isfinite(length * length):
+            raise ValueError(f"{name} is too large: its square is beyond the numbers of double precision")
         return None, length * length
     array = numbers(array, name, n)
     if (array < 0.0).any():
         raise ValueError(f"{name} of particle {int(np.argmax(array < 0.0))} is negative")
-    return array * array, 0.0
+    with np.errstate(over="ignore"):
+        squared = array * array
+    too_large = np.isfinite(array) & ~np.isfinite(squared)
+    if too_large.any():
+        raise ValueError(f"{name} of particle {int(np.argmax(too_large))} is too large: its square is beyond the numbers of double precision")
+    return squared, 0.0
 
 
 def writable(array, shape):

@@ -6,7 +6,7 @@ from . import _library
 
 # What the library calls the arguments.
 _ARGUMENTS = {"mass": "m", "eps2": "eps", "radius2": "radius"}
-_NAMES = re.compile("^(mass|eps2|radius2)(?= )")
+_NAMES = re.compile(r"^mass(?= )|\b(?:eps2|radius2)\b")
 
 
 class Error(Exception):

@@ -276,7 +276,7 @@ def _sources(n, given):
         elif name == "eps":
             array, _ = squares(array, name, n)
             if array is None:
-                raise TypeError("eps of the sources is (n,): one softening length of all pairs is given where forces are asked")
+                raise TypeError("eps of the sources is (n,), one softening length for each: give that of all pairs to forces, accelerations or potentials")
             put_numbers(sources, "eps2", array)
         else:
             array = vectors(array, name, n)
