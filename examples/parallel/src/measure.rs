@@ -27,16 +27,20 @@ const BLOCK: usize = 256;
 /// Every measurement is the median of so many trials.
 const TRIALS: usize = 5;
 /// Seconds of a trial: several slices of the system's scheduler, so that ranks that share a core have all had their turn.
-const TRIAL: f64 = 0.02;
+pub const TRIAL: f64 = 0.02;
+/// The same where each rank has a core of its own and only a grid is to be chosen.
+pub const SHORT_TRIAL: f64 = 0.002;
 /// Numbers in a long message.
 const LONG: usize = 1 << 14;
 
-/// The costs on the slowest of the ranks of `world`, the same on every rank. Takes some 0.7 s.
+/// The costs on the slowest of the ranks of `world`, the same on every rank, from trials of so many seconds. All of them take
+/// some 35 times as long.
 ///
 /// # Errors
 ///
 /// The library fails, or a rank is lost.
-pub fn costs<C: Communicator>(world: &C, grape: &Grape) -> Result<Costs, Error> {
+pub fn costs<C: Communicator>(world: &C, grape: &Grape, trial: f64) -> Result<Costs, Error> {
+    let timer = Timer { world, trial };
     let bodies = uniform_sphere(SOURCES[1], 1);
     let mut column = Column::new(0..0, bodies, vec![State::default(); SOURCES[1]], 1.0);
     for state in &mut column.states {
@@ -47,12 +51,12 @@ pub fn costs<C: Communicator>(world: &C, grape: &Grape) -> Result<Costs, Error> 
     let requests = [(SOURCES[0], 1), (SOURCES[1], 1), (SOURCES[1], BLOCK)];
     let mut seconds = [0.0; 3];
     for (seconds, (nj, ni)) in seconds.iter_mut().zip(requests) {
-        *seconds = forces(world, grape, &column, nj, ni)?;
+        *seconds = forces(&timer, grape, &column, nj, ni)?;
     }
     let terms = requests.map(|(nj, ni)| [(nj * ni) as f64, nj as f64, 1.0]);
     let [pair, prediction, call] = nonnegative(&terms, &seconds);
-    let particle = steps(world, grape, &mut column)?;
-    let [latency, byte] = network(world)?;
+    let particle = steps(&timer, grape, &mut column)?;
+    let [latency, byte] = network(&timer)?;
     let mut slowest = [pair, prediction, particle, call, latency, byte];
     world.all_reduce(Operation::Max, &mut slowest)?;
     let [pair, prediction, particle, call, latency, byte] = slowest;
@@ -65,48 +69,55 @@ pub fn costs<C: Communicator>(world: &C, grape: &Grape) -> Result<Costs, Error> 
     })
 }
 
-/// Median of the seconds of one call of `work`. In each trial all ranks begin together and make the same number of
-/// calls, and the trial ends with the slowest rank, like a block. `work` receives the number of calls made so far.
-fn median<C: Communicator>(
-    world: &C,
-    mut work: impl FnMut(usize) -> Result<(), Error>,
-) -> Result<f64, Error> {
-    let mut calls = 0;
-    let mut trial = |times: usize| -> Result<f64, Error> {
-        world.barrier()?;
-        let began = Instant::now();
-        for _ in 0..times {
-            work(calls)?;
-            calls += 1;
+/// Times calls on all ranks.
+struct Timer<'w, C> {
+    world: &'w C,
+    /// Seconds of a trial.
+    trial: f64,
+}
+
+impl<C: Communicator> Timer<'_, C> {
+    /// Median of the seconds of one call of `work`. In each trial all ranks begin together and make the same number of
+    /// calls, and the trial ends with the slowest rank, like a block. `work` receives the number of calls made so far.
+    fn median(&self, mut work: impl FnMut(usize) -> Result<(), Error>) -> Result<f64, Error> {
+        let world = self.world;
+        let mut calls = 0;
+        let mut trial = |times: usize| -> Result<f64, Error> {
+            world.barrier()?;
+            let began = Instant::now();
+            for _ in 0..times {
+                work(calls)?;
+                calls += 1;
+            }
+            world.barrier()?;
+            Ok(began.elapsed().as_secs_f64())
+        };
+        // The first call fills caches and memory for the others.
+        trial(1)?;
+        let mut longest = [trial(1)?];
+        world.all_reduce(Operation::Max, &mut longest)?;
+        let times = (self.trial / longest[0].max(1e-9)).clamp(1.0, 1e4).ceil() as usize;
+        let mut seconds = Vec::with_capacity(TRIALS);
+        for _ in 0..TRIALS {
+            seconds.push(trial(times)? / times as f64);
         }
-        world.barrier()?;
-        Ok(began.elapsed().as_secs_f64())
-    };
-    // The first call fills caches and memory for the others.
-    trial(1)?;
-    let mut longest = [trial(1)?];
-    world.all_reduce(Operation::Max, &mut longest)?;
-    let times = (TRIAL / longest[0].max(1e-9)).clamp(1.0, 1e4).ceil() as usize;
-    let mut seconds = Vec::with_capacity(TRIALS);
-    for _ in 0..TRIALS {
-        seconds.push(trial(times)? / times as f64);
+        Ok(Spread::of(seconds).expect("there were trials").median)
     }
-    Ok(Spread::of(seconds).expect("there were trials").median)
 }
 
 /// Seconds of one call for the forces of the first `nj` particles on `ni` of them.
 fn forces<C: Communicator>(
-    world: &C,
+    timer: &Timer<'_, C>,
     grape: &Grape,
     column: &Column,
     nj: usize,
     ni: usize,
 ) -> Result<f64, Error> {
-    let mut sources = open(world, grape, column, 0..nj)?;
+    let mut sources = open(timer.world, grape, column, 0..nj)?;
     let mut forces = Vec::new();
     let active: Vec<f64> = (0..ni).flat_map(|i| column.predicted(i, 0.0)).collect();
     debug_assert_eq!(active.len(), ni * ACTIVE);
-    median(world, |call| {
+    timer.median(|call| {
         // Another time, so that the particles are predicted anew, as in every block.
         let t = (call + 1) as f64 / 65536.0;
         Ok(sources.partial_forces(t, &active, &mut forces)?)
@@ -133,13 +144,17 @@ fn open<'g, C: Communicator>(
 }
 
 /// Seconds of the host's work for one active particle: steps 1, 3, 4 and 8.
-fn steps<C: Communicator>(world: &C, grape: &Grape, column: &mut Column) -> Result<f64, Error> {
+fn steps<C: Communicator>(
+    timer: &Timer<'_, C>,
+    grape: &Grape,
+    column: &mut Column,
+) -> Result<f64, Error> {
     let settings = Settings {
         shared: true,
         ..Settings::default()
     };
-    let sources = open(world, grape, column, 0..SOURCES[0])?;
-    let seconds = median(world, |_| {
+    let sources = open(timer.world, grape, column, 0..SOURCES[0])?;
+    let seconds = timer.median(|_| {
         let mut sent = Vec::with_capacity(SOURCES[0] * ACTIVE);
         for i in 0..SOURCES[0] {
             sent.extend(column.predicted(i, 1.0 / 1024.0));
@@ -157,16 +172,15 @@ fn steps<C: Communicator>(world: &C, grape: &Grape, column: &mut Column) -> Resu
 
 /// Latency of a message in seconds, and seconds for each byte; both 0 on a single rank. They are derived from gathering
 /// short and long messages on all ranks, on the assumption that MPI gathers by doubling.
-fn network<C: Communicator>(world: &C) -> Result<[f64; 2], Error> {
+fn network<C: Communicator>(timer: &Timer<'_, C>) -> Result<[f64; 2], Error> {
+    let world = timer.world;
     if world.size() == 1 {
         return Ok([0.0; 2]);
     }
     let mut received = Vec::new();
-    let short = median(world, |_| Ok(world.all_gather(&[1.0, 2.0], &mut received)?))?;
+    let short = timer.median(|_| Ok(world.all_gather(&[1.0, 2.0], &mut received)?))?;
     let (sent, counts) = (vec![1.0; LONG], vec![LONG; world.size()]);
-    let long = median(world, |_| {
-        Ok(world.all_gather_v(&sent, &counts, &mut received)?)
-    })?;
+    let long = timer.median(|_| Ok(world.all_gather_v(&sent, &counts, &mut received)?))?;
     let doublings = f64::from(world.size().next_power_of_two().ilog2());
     let terms = [2, LONG].map(|length| {
         let bytes = (world.size() - 1) * length * size_of::<f64>();

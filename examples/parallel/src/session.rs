@@ -7,6 +7,7 @@ use hermite::counts::Counts;
 use hermite::options::{DEFAULT_T_END, RunOptions};
 use hermite::settings::Settings;
 use kirin::client::Grape;
+use kirin_core::process::ranks;
 use kirin_kit::body::check_places;
 use kirin_kit::claim::Claim;
 use kirin_kit::command::{Ended, named, tell};
@@ -17,6 +18,7 @@ use kirin_kit::run::{Log, Run, conduct};
 use kirin_kit::snapshot::State;
 use kirin_kit::snapshot::parts::{self, Manifest, record};
 use kirin_kit::{Body, Snapshot};
+use kirin_report::machine::cores;
 
 use crate::cost::{self, Costs, Machine, Workload};
 use crate::error::Error;
@@ -236,9 +238,12 @@ fn plan<C: Communicator>(
     n: usize,
 ) -> Result<Arrangement, Error> {
     let (algorithm, sums) = (options.algorithm, options.sums);
-    let ranks = world.size();
-    let only = || Grid::all(ranks).next().filter(|_| ranks == 1);
-    let grid = options.grid.or_else(|| algorithm.grid(ranks)).or_else(only);
+    let number = world.size();
+    let only = || Grid::all(number).next().filter(|_| number == 1);
+    let grid = options
+        .grid
+        .or_else(|| algorithm.grid(number))
+        .or_else(only);
     if let Some(grid) = grid {
         return Ok(Arrangement {
             grid,
@@ -248,10 +253,17 @@ fn plan<C: Communicator>(
     }
     let costs = match &options.machine {
         Some(path) => machine_file(world, path)?,
-        None => measure::costs(world, grape)?,
+        None => {
+            let here = ranks::local_rank().map_or(number, |(_, here)| here);
+            let trial = match here <= cores() {
+                true => measure::SHORT_TRIAL,
+                false => measure::TRIAL,
+            };
+            measure::costs(world, grape, trial)?
+        }
     };
     Ok(cost::best(
-        ranks,
+        number,
         algorithm,
         sums,
         Workload::typical(n),

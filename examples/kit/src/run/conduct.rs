@@ -45,6 +45,7 @@ pub fn conduct<I: Integration, Own: Kept + AsRef<Guard>>(
         run.tells_records = ranks > 1 && progress.is_hidden();
         run.say = Box::new(move |line| progress.say(&format!("{program}: {line}")));
     }
+    run.add_wall_time(interrupt::elapsed());
     let ended = run.evolve(t_end, &plan, &interrupted, &|t| {
         if let Some(progress) = &progress {
             progress.advance(t);

@@ -6,7 +6,7 @@
 //! run.energy0 E0 EPS OWN energy at the start, to which errors refer, the softening it belongs to, and
 //!                        the scale of the cluster's own energy
 //! run.seconds S          wall time of the steps
-//! run.wall S             wall time of all, diagnostics and files included
+//! run.wall S             wall time of all: start, diagnostics and files included
 //! run.film EVERY WIDTH   interval and half the width of the frames of its film
 //! run.columns NAME ...   what the first numbers of each record are
 //! run.record T ...       diagnostics, one line for each time: see `history::Record`

@@ -15,7 +15,7 @@ mod writing;
 
 use std::error::Error;
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use clock::{Cadence, Clock, Interval, Timer};
 pub use conduct::{conduct, tell_what_goes_on};
@@ -182,6 +182,11 @@ impl<I: Integration> Run<I> {
         self.since = None;
         self.wall += began.elapsed().as_secs_f64();
         ended
+    }
+
+    /// Adds what the program has done before the steps, such as making a model, to the wall time of the run.
+    pub fn add_wall_time(&mut self, before: Duration) {
+        self.wall += before.as_secs_f64();
     }
 
     /// [`evolve`](Self::evolve), while its clock runs.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::*;
 use crate::files::Files;
@@ -187,6 +188,19 @@ fn a_resumed_run_has_the_same_records() {
             };
             assert_eq!(log(&run), log(&whole));
         }
+    }
+}
+
+/// What was before the steps counts once, also where a run goes on.
+#[test]
+fn wall_time_begins_before_the_steps() {
+    let mut run = Run::new(Flight::new(true), Log::default()).unwrap();
+    run.add_wall_time(Duration::from_secs(1000));
+    for t_end in [0.25, 0.5] {
+        run.evolve(t_end, &RunOutputs::default(), &|| false, &|_| ())
+            .unwrap();
+        let wall = run.log().wall;
+        assert!((1000.0..1999.0).contains(&wall), "{wall}");
     }
 }
 

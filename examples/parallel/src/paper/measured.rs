@@ -124,7 +124,7 @@ pub fn measure<C: Communicator>(
         for ranks in 1..=world.size() {
             let group = world.split(usize::from(world.rank() >= ranks), world.rank())?;
             if world.rank() < ranks {
-                costs[ranks - 1].push(measure::costs(&group, grape)?);
+                costs[ranks - 1].push(measure::costs(&group, grape, measure::TRIAL)?);
             }
         }
         for (plan, rows) in plans.iter().zip(&mut rounds) {
