@@ -132,6 +132,53 @@ fn a_framework_that_came_back_is_not_lost() {
     assert_eq!(left.len(), 4, "{:?}", left.keys());
 }
 
+/// pip installs the Python package in the same environment, before or after kirin: its script of the name `kirin` is left to it.
+#[test]
+fn the_python_packages_command_stays() {
+    let Some((environment, worker)) = environment("amuse-python") else {
+        return;
+    };
+    let script = environment.join("bin/kirin");
+    let words = "#!/usr/bin/python3\nfrom kirin._command import main\nmain()\n";
+    let with_script = |mut files: BTreeMap<PathBuf, Vec<u8>>| {
+        files.insert(script.clone(), words.into());
+        files
+    };
+    let pip = || {
+        fs::create_dir_all(environment.join("bin")).expect("it is writable");
+        let _ = fs::remove_file(&script);
+        fs::write(&script, words).expect("it is writable");
+    };
+    let before = with_script(files(&environment));
+    let stays = || fs::read(&script).is_ok_and(|found| found == words.as_bytes());
+
+    fine(&amuse(&environment));
+    pip();
+    fine(&amuse(&environment)); // after AMUSE's setup has installed its framework again
+    assert!(stays(), "the script was replaced");
+    assert_eq!(succeed(&worker, &[], &[]), "48\n");
+    fine(&uninstall(&environment));
+    assert!(
+        before == files(&environment),
+        "{:?}",
+        files(&environment).keys()
+    );
+
+    for arguments in [
+        &["amuse", "--prefix", text(&environment)][..],
+        &["install", "--prefix", text(&environment.join(".."))][..],
+    ] {
+        let prefix = Path::new(arguments[2]);
+        fs::create_dir_all(prefix.join("bin")).expect("it is writable");
+        fs::write(prefix.join("bin/kirin"), words).expect("it is writable");
+        let before = files(prefix);
+        fine(&kirin(arguments));
+        assert!(stays(), "the script was replaced");
+        fine(&uninstall(prefix));
+        assert!(before == files(prefix), "{:?}", files(prefix).keys());
+    }
+}
+
 /// An installation that ended between the list of what it would do and the first move.
 #[test]
 fn an_interrupted_beginning_loses_nothing() {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{Others, contents, named_by_pkg_config, put_under};
+use super::{Others, contents, is_pythons, named_by_pkg_config, put_under};
 use crate::library::SONAME;
 use crate::report::{self, quoted};
 use crate::run::{Linked, linked};
@@ -41,7 +41,8 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     let environment = candidates.iter().find(|folder| has_framework(folder));
     let environment = environment.ok_or_else(|| none_has_it(&candidates))?;
     let prefix = named_by_pkg_config(environment)?;
-    let items = contents::items(&prefix, "lib", None)?;
+    let mut items = contents::items(&prefix, "lib", None)?;
+    items.retain(|item| !is_pythons(&prefix, item.entry.path()));
     let aside = put_under(&prefix, &items, Others::SetAside, options.force)?;
     report::print(&told(&prefix, &aside, &workers(&prefix)));
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,9 @@ use crate::library::{self, Files, SONAME};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The command's place.
+pub const COMMAND: &str = "bin/kirin";
+
 /// Something to put under the prefix.
 pub struct Item {
     /// As the list has it.
@@ -50,7 +53,7 @@ pub fn items(
     let command = std::env::current_exe().map_err(|e| format!("this command's own file: {e}"))?;
 
     let mut items = vec![
-        file("bin/kirin", read(&command)?, 0o755),
+        file(COMMAND, read(&command)?, 0o755),
         text(
             "include/kirin.h",
             include_str!("../../../../include/kirin.h"),

@@ -58,8 +58,9 @@ pub struct Removal {
 /// Something of others is in the way, or cannot be written; nothing was changed in the first case.
 pub fn install(options: &Options) -> Result<ExitCode, String> {
     let prefix = named_by_pkg_config(&options.prefix)?;
-    let items = contents::items(&prefix, &options.libdir, options.fortran_archive.as_deref())?;
     let place = staged(&prefix)?;
+    let mut items = contents::items(&prefix, &options.libdir, options.fortran_archive.as_deref())?;
+    items.retain(|item| !is_pythons(&place, item.entry.path()));
     put_under(&place, &items, Others::Refuse, options.force)?;
     if place != prefix {
         report::print(&format!(
@@ -125,7 +126,7 @@ fn put_under(
     others: Others,
     force: bool,
 ) -> Result<Vec<PathBuf>, String> {
-    let before = manifest::read(prefix)?;
+    let before = known(prefix)?;
     let ours = |path: &Path| {
         before
             .iter()
@@ -197,7 +198,7 @@ fn put_under(
 /// Nothing is installed there, or something was changed since: then nothing is removed.
 pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
     let prefix = staged(&std::path::absolute(&options.prefix).map_err(|e| e.to_string())?)?;
-    let entries = manifest::read(&prefix)?;
+    let entries = known(&prefix)?;
     if entries.is_empty() {
         return Err(format!(
             "nothing of kirin is installed under {}",
@@ -247,6 +248,26 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
         prefix.display()
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What kirin has installed under `prefix`, without a command that the Python package has replaced.
+fn known(prefix: &Path) -> Result<Vec<ManifestEntry>, String> {
+    let mut entries = manifest::read(prefix)?;
+    entries.retain(|entry| {
+        !(matches!(entry, ManifestEntry::File(..)) && is_pythons(prefix, entry.path()))
+    });
+    Ok(entries)
+}
+
+/// Whether the Python package's script, which starts the same command, lies at `path`. pip puts it into `bin` of an environment,
+/// also over a command that is there: it is left to pip.
+fn is_pythons(prefix: &Path, path: &Path) -> bool {
+    const LONGEST: u64 = 4096;
+    let file = prefix.join(path);
+    let names_it = |text: Vec<u8>| text.windows(14).any(|part| part == b"kirin._command");
+    path == Path::new(contents::COMMAND)
+        && fs::symlink_metadata(&file).is_ok_and(|found| found.is_file() && found.len() <= LONGEST)
+        && fs::read(&file).is_ok_and(names_it)
 }
 
 /// Whether an entry is a file or a link of kirin's, and nothing of others lies in its place.
