@@ -47,7 +47,8 @@ module kirin_grape5
     end subroutine g5_closeMC
 
     ! Returns the number of i-particles that one run should bring at most: 96, those of a GRAPE-5
-    ! board, or `KIRIN_NPIPES` if that is more. A run may bring any number.
+    ! board, or `KIRIN_NPIPES` if that is more than 96 or less than 48. A run may bring any
+    ! number.
     integer(c_int) function g5_get_number_of_pipelines() bind(C, &
         name="g5_get_number_of_pipelines_")
       import :: c_int
@@ -165,6 +166,21 @@ module kirin_grape5
       real(c_double), intent(in) :: eps2
     end subroutine g5_set_eps2_to_all
 
+    ! GRAPE-7's: `g5_set_eps_to_all` for the i-particles of one device. The next
+    ! `g5_set_eps_to_all` or `g5_set_eps2_to_all` holds for all devices again.
+    subroutine g5_set_eps_to_allMC(devid, eps) bind(C, name="g5_set_eps_to_allMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      real(c_double), intent(in) :: eps
+    end subroutine g5_set_eps_to_allMC
+
+    ! GRAPE-7's: `g5_set_eps_to_allMC` with the square of the length.
+    subroutine g5_set_eps2_to_allMC(devid, eps2) bind(C, name="g5_set_eps2_to_allMC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      real(c_double), intent(in) :: eps2
+    end subroutine g5_set_eps2_to_allMC
+
     ! Sets a softening length for each i-particle of the last `g5_set_xi`: `eps[ni]`, not squared.
     ! The next `g5_set_xi` forgets these lengths.
     subroutine g5_set_eps(ni, eps) bind(C, name="g5_set_eps_")
@@ -181,8 +197,28 @@ module kirin_grape5
       real(c_double), intent(in) :: eps(*)
     end subroutine g5_set_epsMC
 
+    ! GRAPE-7's: `g5_set_eps` with the squares of the lengths.
+    subroutine g5_set_eps2(ni, eps2) bind(C, name="g5_set_eps2_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: eps2(*)
+    end subroutine g5_set_eps2
+
+    ! `g5_set_eps2` for one device.
+    subroutine g5_set_eps2MC(devid, ni, eps2) bind(C, name="g5_set_eps2MC_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: devid
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: eps2(*)
+    end subroutine g5_set_eps2MC
+
     ! Stores j-particles at the addresses `adr..adr+nj`: positions `xj` and masses `mj` from the
     ! element `adr` of the arrays on, as Phantom-GRAPE and sapporo2 do.
+    !
+    ! A Phantom-GRAPE that is built with `SYMMETRIC` has a further argument here, the squares of
+    ! softening lengths of the j-particles. With `KIRIN_GRAPE5=symmetric` this call is
+    ! `g5_set_xmj0`, and `g5_run`, `g5_calculate_force_on_x`, `g5_calculate_force_on_xe` and their
+    ! `MC` forms act with these j-particles. Without the setting the further argument is not read.
     subroutine g5_set_xmj(adr, nj, xj, mj) bind(C, name="g5_set_xmj_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: adr
@@ -225,6 +261,17 @@ module kirin_grape5
       real(c_double), intent(in) :: mj(*)
       real(c_double), intent(in) :: epsj2(*)
     end subroutine g5_set_xmjMC0
+
+    ! ASURA's, of its library with SSE: as `g5_set_xmj0`. `g5_run` acts with these j-particles,
+    ! too, without their softening lengths.
+    subroutine g5_set_xmeps2j(adr, nj, xj, mj, epsj2) bind(C, name="g5_set_xmeps2j_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: adr
+      integer(c_int), intent(in) :: nj
+      real(c_double), intent(in) :: xj(3, *)
+      real(c_double), intent(in) :: mj(*)
+      real(c_double), intent(in) :: epsj2(*)
+    end subroutine g5_set_xmeps2j
 
     ! sapporo2's: `g5_set_xmj` with the masses first.
     subroutine g5_set_jp(addr, nj, mj, xj) bind(C, name="g5_set_jp_")
@@ -295,6 +342,24 @@ module kirin_grape5
       real(c_double), intent(in) :: eps2(*)
     end subroutine g5_set_xeiMC
 
+    ! The library of GRAPE-6A: as `g5_set_xei`, with the lengths and not their squares, `eps[ni]`.
+    subroutine g5_set_xepsi(ni, xi, eps) bind(C, name="g5_set_xepsi_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: eps(*)
+    end subroutine g5_set_xepsi
+
+    ! GRAPE-5's: as `g5_set_xepsi`. `h[ni]`, the radii in which GRAPE-5 searched for neighbours,
+    ! is not read: kirin has no calls that return such lists.
+    subroutine g5_set_ip(ni, xi, eps, h) bind(C, name="g5_set_ip_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: ni
+      real(c_double), intent(in) :: xi(3, *)
+      real(c_double), intent(in) :: eps(*)
+      real(c_double), intent(in) :: h(*)
+    end subroutine g5_set_ip
+
     ! FDPS': the same as `g5_set_xeiMC`.
     subroutine g5_set_xiMC0(devid, ni, xi, eps2) bind(C, name="g5_set_xiMC0_")
       import :: c_double, c_int
@@ -319,6 +384,11 @@ module kirin_grape5
       import :: c_int
       integer(c_int), intent(in) :: devid
     end subroutine g5_runMC0
+
+    ! ASURA's: `g5_run` with the j-particles of `g5_set_xmeps2j` or `g5_set_xmj0`. The squares of
+    ! the softening lengths of both particles are added.
+    subroutine g5_run_symmetrized_softening() bind(C, name="g5_run_symmetrized_softening_")
+    end subroutine g5_run_symmetrized_softening
 
     ! Writes accelerations `a[ni]` and potentials `p[ni]` that the last run computed: a = sum m_j
     ! (x_j - x_i) / s^3, p = + sum m_j / s with s^2 = |x_j - x_i|^2 + eps^2.
@@ -412,5 +482,17 @@ module kirin_grape5
       integer(c_int), intent(in) :: ni
       real(c_double), intent(in) :: eps2(*)
     end subroutine g5_calculate_force_on_xMC0
+
+    ! ASURA's: as `g5_calculate_force_on_xe`, with the j-particles of `g5_set_xmeps2j` or
+    ! `g5_set_xmj0`, and with lengths, not their squares, `eps[ni]`.
+    subroutine g5_calculate_force_on_xeps(x, eps, a, p, ni) bind(C, &
+        name="g5_calculate_force_on_xeps_")
+      import :: c_double, c_int
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(in) :: eps(*)
+      real(c_double), intent(inout) :: a(3, *)
+      real(c_double), intent(inout) :: p(*)
+      integer(c_int), intent(in) :: ni
+    end subroutine g5_calculate_force_on_xeps
   end interface
 end module kirin_grape5

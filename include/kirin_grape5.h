@@ -59,7 +59,7 @@ int g5_closeMC(int devid);
 
 /**
  * Returns the number of i-particles that one run should bring at most: 96, those of a GRAPE-5
- * board, or `KIRIN_NPIPES` if that is more. A run may bring any number.
+ * board, or `KIRIN_NPIPES` if that is more than 96 or less than 48. A run may bring any number.
  */
 int g5_get_number_of_pipelines(void);
 
@@ -155,6 +155,17 @@ int g5_set_eps_to_all(double eps);
 int g5_set_eps2_to_all(double eps2);
 
 /**
+ * GRAPE-7's: `g5_set_eps_to_all` for the i-particles of one device. The next `g5_set_eps_to_all`
+ * or `g5_set_eps2_to_all` holds for all devices again.
+ */
+int g5_set_eps_to_allMC(int devid, double eps);
+
+/**
+ * GRAPE-7's: `g5_set_eps_to_allMC` with the square of the length.
+ */
+int g5_set_eps2_to_allMC(int devid, double eps2);
+
+/**
  * Sets a softening length for each i-particle of the last `g5_set_xi`: `eps[ni]`, not squared. The
  * next `g5_set_xi` forgets these lengths.
  */
@@ -166,8 +177,23 @@ int g5_set_eps(int ni, const double *eps);
 int g5_set_epsMC(int devid, int ni, const double *eps);
 
 /**
+ * GRAPE-7's: `g5_set_eps` with the squares of the lengths.
+ */
+int g5_set_eps2(int ni, const double *eps2);
+
+/**
+ * `g5_set_eps2` for one device.
+ */
+int g5_set_eps2MC(int devid, int ni, const double *eps2);
+
+/**
  * Stores j-particles at the addresses `adr..adr+nj`: positions `xj` and masses `mj` from the
  * element `adr` of the arrays on, as Phantom-GRAPE and sapporo2 do.
+ *
+ * A Phantom-GRAPE that is built with `SYMMETRIC` has a further argument here, the squares of
+ * softening lengths of the j-particles. With `KIRIN_GRAPE5=symmetric` this call is `g5_set_xmj0`,
+ * and `g5_run`, `g5_calculate_force_on_x`, `g5_calculate_force_on_xe` and their `MC` forms act
+ * with these j-particles. Without the setting the further argument is not read.
  */
 int g5_set_xmj(int adr, int nj, double (*xj)[3], const double *mj);
 
@@ -194,6 +220,12 @@ int g5_set_xmjMC0(int devid,
                   double (*xj)[3],
                   const double *mj,
                   const double *epsj2);
+
+/**
+ * ASURA's, of its library with SSE: as `g5_set_xmj0`. `g5_run` acts with these j-particles, too,
+ * without their softening lengths.
+ */
+int g5_set_xmeps2j(int adr, int nj, double (*xj)[3], const double *mj, const double *epsj2);
 
 /**
  * sapporo2's: `g5_set_xmj` with the masses first.
@@ -237,6 +269,17 @@ int g5_set_xei(int ni, double (*xi)[3], const double *eps2);
 int g5_set_xeiMC(int devid, int ni, double (*xi)[3], const double *eps2);
 
 /**
+ * The library of GRAPE-6A: as `g5_set_xei`, with the lengths and not their squares, `eps[ni]`.
+ */
+int g5_set_xepsi(int ni, double (*xi)[3], const double *eps);
+
+/**
+ * GRAPE-5's: as `g5_set_xepsi`. `h[ni]`, the radii in which GRAPE-5 searched for neighbours, is
+ * not read: kirin has no calls that return such lists.
+ */
+int g5_set_ip(int ni, double (*xi)[3], const double *eps, const double *h);
+
+/**
  * FDPS': the same as `g5_set_xeiMC`.
  */
 int g5_set_xiMC0(int devid, int ni, double (*xi)[3], const double *eps2);
@@ -255,6 +298,12 @@ int g5_runMC(int devid);
  * FDPS': `g5_runMC` with the j-particles of `g5_set_xmjMC0`.
  */
 int g5_runMC0(int devid);
+
+/**
+ * ASURA's: `g5_run` with the j-particles of `g5_set_xmeps2j` or `g5_set_xmj0`. The squares of the
+ * softening lengths of both particles are added.
+ */
+int g5_run_symmetrized_softening(void);
 
 /**
  * Writes accelerations `a[ni]` and potentials `p[ni]` that the last run computed: a = sum m_j (x_j
@@ -315,6 +364,16 @@ int g5_calculate_force_on_xMC0(int devid,
                                double *p,
                                int ni,
                                const double *eps2);
+
+/**
+ * ASURA's: as `g5_calculate_force_on_xe`, with the j-particles of `g5_set_xmeps2j` or
+ * `g5_set_xmj0`, and with lengths, not their squares, `eps[ni]`.
+ */
+int g5_calculate_force_on_xeps(double (*x)[3],
+                               const double *eps,
+                               double (*a)[3],
+                               double *p,
+                               int ni);
 #endif /* KIRIN_FORTRAN_NAMES_ONLY */
 
 /* The GRAPE-5 interface: Fortran spellings */
@@ -430,6 +489,16 @@ int g5_set_eps_to_all_(const double *eps);
 int g5_set_eps2_to_all_(const double *eps2);
 
 /**
+ * `g5_set_eps_to_allMC` with scalars by reference.
+ */
+int g5_set_eps_to_allMC_(const int *devid, const double *eps);
+
+/**
+ * `g5_set_eps2_to_allMC` with scalars by reference.
+ */
+int g5_set_eps2_to_allMC_(const int *devid, const double *eps2);
+
+/**
  * `g5_set_eps` with scalars by reference.
  */
 int g5_set_eps_(const int *ni, const double *eps);
@@ -438,6 +507,16 @@ int g5_set_eps_(const int *ni, const double *eps);
  * `g5_set_epsMC` with scalars by reference.
  */
 int g5_set_epsMC_(const int *devid, const int *ni, const double *eps);
+
+/**
+ * `g5_set_eps2` with scalars by reference.
+ */
+int g5_set_eps2_(const int *ni, const double *eps2);
+
+/**
+ * `g5_set_eps2MC` with scalars by reference.
+ */
+int g5_set_eps2MC_(const int *devid, const int *ni, const double *eps2);
 
 /**
  * `g5_set_xmj` with scalars by reference.
@@ -471,6 +550,15 @@ int g5_set_xmjMC0_(const int *devid,
                    double (*xj)[3],
                    const double *mj,
                    const double *epsj2);
+
+/**
+ * `g5_set_xmeps2j` with scalars by reference.
+ */
+int g5_set_xmeps2j_(const int *adr,
+                    const int *nj,
+                    double (*xj)[3],
+                    const double *mj,
+                    const double *epsj2);
 
 /**
  * `g5_set_jp` with scalars by reference.
@@ -517,6 +605,16 @@ int g5_set_xei_(const int *ni, double (*xi)[3], const double *eps2);
 int g5_set_xeiMC_(const int *devid, const int *ni, double (*xi)[3], const double *eps2);
 
 /**
+ * `g5_set_xepsi` with scalars by reference.
+ */
+int g5_set_xepsi_(const int *ni, double (*xi)[3], const double *eps);
+
+/**
+ * `g5_set_ip` with scalars by reference.
+ */
+int g5_set_ip_(const int *ni, double (*xi)[3], const double *eps, const double *h);
+
+/**
  * `g5_set_xiMC0` with scalars by reference.
  */
 int g5_set_xiMC0_(const int *devid, const int *ni, double (*xi)[3], const double *eps2);
@@ -535,6 +633,11 @@ int g5_runMC_(const int *devid);
  * `g5_runMC0` with scalars by reference.
  */
 int g5_runMC0_(const int *devid);
+
+/**
+ * `g5_run_symmetrized_softening` with scalars by reference.
+ */
+int g5_run_symmetrized_softening_(void);
 
 /**
  * `g5_get_force` with scalars by reference.
@@ -597,6 +700,15 @@ int g5_calculate_force_on_xMC0_(const int *devid,
                                 double *p,
                                 const int *ni,
                                 const double *eps2);
+
+/**
+ * `g5_calculate_force_on_xeps` with scalars by reference.
+ */
+int g5_calculate_force_on_xeps_(double (*x)[3],
+                                const double *eps,
+                                double (*a)[3],
+                                double *p,
+                                const int *ni);
 
 #ifdef __cplusplus
 }

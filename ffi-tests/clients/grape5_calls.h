@@ -258,4 +258,51 @@ static inline int calculate_force_on_xMC0(int devid, double (*x)[3], double (*a)
                    : g5_calculate_force_on_xMC0(devid, x, a, p, ni, eps2);
 }
 
+static inline int set_eps_to_allMC(int devid, double eps)
+{
+    return fortran ? g5_set_eps_to_allMC_(&devid, &eps) : g5_set_eps_to_allMC(devid, eps);
+}
+
+static inline int set_eps2_to_allMC(int devid, double eps2)
+{
+    return fortran ? g5_set_eps2_to_allMC_(&devid, &eps2) : g5_set_eps2_to_allMC(devid, eps2);
+}
+
+static inline int set_eps2(int ni, const double *eps2)
+{
+    return fortran ? g5_set_eps2_(&ni, eps2) : g5_set_eps2(ni, eps2);
+}
+
+static inline int set_eps2MC(int devid, int ni, const double *eps2)
+{
+    return fortran ? g5_set_eps2MC_(&devid, &ni, eps2) : g5_set_eps2MC(devid, ni, eps2);
+}
+
+static inline int set_xmeps2j(int adr, int nj, double (*xj)[3], const double *mj, const double *epsj2)
+{
+    return fortran ? g5_set_xmeps2j_(&adr, &nj, xj, mj, epsj2)
+                   : g5_set_xmeps2j(adr, nj, xj, mj, epsj2);
+}
+
+static inline int set_xepsi(int ni, double (*xi)[3], const double *eps)
+{
+    return fortran ? g5_set_xepsi_(&ni, xi, eps) : g5_set_xepsi(ni, xi, eps);
+}
+
+static inline int set_ip(int ni, double (*xi)[3], const double *eps, const double *h)
+{
+    return fortran ? g5_set_ip_(&ni, xi, eps, h) : g5_set_ip(ni, xi, eps, h);
+}
+
+static inline int run_symmetrized_softening(void)
+{
+    return fortran ? g5_run_symmetrized_softening_() : g5_run_symmetrized_softening();
+}
+
+static inline int calculate_force_on_xeps(double (*x)[3], const double *eps, double (*a)[3], double *p, int ni)
+{
+    return fortran ? g5_calculate_force_on_xeps_(x, eps, a, p, &ni)
+                   : g5_calculate_force_on_xeps(x, eps, a, p, ni);
+}
+
 #endif

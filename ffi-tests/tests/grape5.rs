@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use ffi_tests::compiler::{Link, compile, succeed};
+use ffi_tests::compiler::{Link, clean_command, compile, run as run_process, succeed, texts};
 use kirin_core::cpu;
 
 /// The error allowed to a precision, relative to the sum of the magnitudes of the terms: docs/numbers.md.
@@ -93,6 +93,46 @@ fn a_treecode_is_as_exact_as_its_opening_angle() {
         "{rms} {worst} {potential}"
     );
     assert!(energy.abs() < 1e-3, "{energy}");
+}
+
+/// What a client prints on stdout and on stderr.
+fn both_streams(client: &Path, arguments: &[&str], setting: &[(&str, &str)]) -> (String, String) {
+    let output = run_process(clean_command(client, setting).args(arguments));
+    assert!(output.status.success(), "{arguments:?}: {}", output.status);
+    texts(&output)
+}
+
+/// The same names have one more argument in a Phantom-GRAPE that is built with `SYMMETRIC`.
+#[test]
+fn softening_of_j_particles_under_the_usual_names_is_read_or_told() {
+    let Some(own) = compile("symmetric5_own.c", Link::Shared) else {
+        return;
+    };
+    let right = ("right\n".to_owned(), String::new());
+    for spelling in ["usual", "fortran"] {
+        let symmetric = [("KIRIN_GRAPE5", "symmetric")];
+        assert_eq!(both_streams(&own, &[spelling], &symmetric), right);
+        let (out, err) = both_streams(&own, &[spelling], &[]);
+        assert_eq!(out, "wrong\n");
+        assert_eq!(err.matches("needs KIRIN_GRAPE5=symmetric").count(), 1);
+    }
+    // Programs without such an argument get the forces that they ask for.
+    let (out, err) = both_streams(&own, &["plain"], &[]);
+    assert_eq!((&*out, err.lines().count()), ("right\n", 1), "{err}");
+    let plain = [("KIRIN_GRAPE5", "plain")];
+    assert_eq!(both_streams(&own, &["plain"], &plain), right);
+    // With kirin's header no setting is needed.
+    let Some(with_header) = compile("symmetric5.c", Link::Shared) else {
+        return;
+    };
+    for setting in ["auto", "plain", "symmetric"] {
+        let settings = [("KIRIN_GRAPE5", setting)];
+        assert_eq!(
+            both_streams(&with_header, &[], &settings),
+            right,
+            "{setting}"
+        );
+    }
 }
 
 /// Forks are prepared for the devices as for the clusters of GRAPE-6.

@@ -13,7 +13,7 @@ interface! {
         npipes = g5_get_number_of_pipelines: unsafe extern "C" fn() -> c_int;
         set_eps_to_all = g5_set_eps_to_all: unsafe extern "C" fn(f64) -> c_int;
         set_n = g5_set_n: unsafe extern "C" fn(c_int) -> c_int;
-        set_xmj = g5_set_xmj: unsafe extern "C" fn(c_int, c_int, *mut Vec3, *const f64) -> c_int;
+        set_xmj = g5_set_xmj: unsafe extern "C" fn(c_int, c_int, *mut Vec3, *const f64, *const f64) -> c_int;
         calculate_force_on_x = g5_calculate_force_on_x: unsafe extern "C" fn(*mut Vec3, *mut Vec3, *mut f64, c_int) -> c_int;
     }
 }
@@ -55,7 +55,8 @@ impl Grape5 {
         unsafe { (self.set_eps_to_all)(eps) };
     }
 
-    /// `g5_set_xmj` and `g5_set_n`: these are the j-particles, all of them.
+    /// `g5_set_xmj` and `g5_set_n`: these are the j-particles, all of them. A library whose `g5_set_xmj` has softening
+    /// lengths of j-particles, too, gets zeros.
     ///
     /// # Panics
     ///
@@ -63,9 +64,10 @@ impl Grape5 {
     pub fn set_j_particles(&self, x: &mut [Vec3], mass: &[f64]) {
         assert_eq!(x.len(), mass.len(), "a mass for each position");
         let nj = to_int(x.len());
-        // SAFETY: both arrays have `nj` entries, which the call copies.
+        let eps2 = vec![0.0; x.len()];
+        // SAFETY: the arrays have `nj` entries, which the call copies. Most libraries do not have the last argument.
         unsafe {
-            (self.set_xmj)(0, nj, x.as_mut_ptr(), mass.as_ptr());
+            (self.set_xmj)(0, nj, x.as_mut_ptr(), mass.as_ptr(), eps2.as_ptr());
             (self.set_n)(nj);
         }
     }

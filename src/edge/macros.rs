@@ -133,6 +133,9 @@ macro_rules! lives {
 /// existed. A C name in parentheses is exported even with the feature `fortran-names-only`. After `all` stand the names
 /// of the form without `cluster_id`, which goes to cluster 0. After `also` stand further names of the same call.
 ///
+/// After `beyond` stand arguments that some programs pass besides, and that no header declares: the function behind the names
+/// reads them only if it knows that the program is one of these.
+///
 /// `exported as "PREFIX";` at the beginning puts a prefix before the exported names.
 ///
 /// Defines the symbols and three tables: `CALLS`, `ALL_BOARDS` (the `all` forms) and `OTHER_NAMES`.
@@ -143,10 +146,10 @@ macro_rules! calls {
         $support:ident $(($reason:literal))? $returns:ident [$c:tt $fortran:tt]
         $(all [$($all:tt)+])?
         $(also $([$($also:tt)+])+)?
-        ($($arg:tt)*) = $body:expr;
+        ($($arg:tt)*) $(beyond ($($beyond:tt)*))? = $body:expr;
     )+) => {
         $( calls!(
-            @row $prefix [$c $fortran] [$($($all)+)?] [$($([$($also)+])+)?] [$(#[doc = $doc])+] [$($arg)*] [$body]
+            @row $prefix [$c $fortran] [$($($all)+)?] [$($([$($also)+])+)?] [$(#[doc = $doc])+] [$($arg)* $(, $($beyond)*)?] [$body]
         ); )+
 
         /// The calls of this group.

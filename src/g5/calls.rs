@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use crate::edge::pointers::{self, count, not_null, row};
 use crate::g5::devices::{self, Memory, Place};
+use crate::g5::dialect;
 use kirin_core::error::{Error, Result};
 use kirin_core::process::floating;
 use kirin_core::process::settings::{self, Devices};
@@ -13,6 +14,9 @@ use kirin_core::sources::strided::Strided;
 
 /// Pipelines of a GRAPE-5 board: 16, each of which takes turns on six i-particles.
 const PIPELINES: c_int = 96;
+
+/// Pipelines of a GRAPE-6 board, and the default of `KIRIN_NPIPES`.
+const GRAPE6_PIPELINES: c_int = 48;
 
 /// j-particles for which there is always room, and more are welcome. Clients dimension arrays by it.
 const JMEMSIZE: c_int = 1 << 20;
@@ -49,7 +53,17 @@ pub fn close() -> Result<c_int> {
 }
 
 pub fn pipelines() -> Result<c_int> {
-    Ok(settings::with_memory()?.npipes.max(PIPELINES))
+    Ok(pipelines_with(settings::with_memory()?.npipes))
+}
+
+/// The number of pipelines for a `KIRIN_NPIPES`. GRAPE-6's 48 and somewhat more stand for GRAPE-5's. Fewer are asked for
+/// by users whose programs fill the last pipelines with copies.
+fn pipelines_with(npipes: c_int) -> c_int {
+    if npipes < GRAPE6_PIPELINES {
+        npipes
+    } else {
+        npipes.max(PIPELINES)
+    }
 }
 
 pub fn jmemsize() -> Result<c_int> {
@@ -63,6 +77,15 @@ pub fn set_eps_to_all(eps: f64) -> Result<c_int> {
 
 pub fn set_eps2_to_all(eps2: f64) -> Result<c_int> {
     devices::set_eps2(eps2);
+    Ok(0)
+}
+
+pub fn set_eps_to_device(device: c_int, eps: f64) -> Result<c_int> {
+    set_eps2_to_device(device, floating::standard(|| eps * eps))
+}
+
+pub fn set_eps2_to_device(device: c_int, eps2: f64) -> Result<c_int> {
+    devices::set_eps2_of(Place::new(device, Plain)?, eps2)?;
     Ok(0)
 }
 
@@ -93,7 +116,7 @@ pub unsafe fn set_j_particles(
     nj: c_int,
     arrays: JArrays,
 ) -> Result<c_int> {
-    let place = Place::new(device, memory)?;
+    let place = dialect::place(device, memory)?;
     let nj = count(nj, "nj")?;
     let JArrays { x, mass, eps2 } = arrays;
     if nj > 0 {
@@ -112,6 +135,36 @@ pub unsafe fn set_j_particles(
     // SAFETY: passed on.
     unsafe { devices::store(place, address, nj, &given)? };
     Ok(0)
+}
+
+/// Stores the j-particles of `g5_set_xmj`, of which some programs bring softening lengths, too.
+///
+/// # Safety
+///
+/// As [`set_j_particles`], but only if the program brings it is `arrays.eps2` such an array.
+pub unsafe fn set_xmj(device: c_int, adr: c_int, nj: c_int, arrays: JArrays) -> Result<c_int> {
+    let eps2 = arrays.eps2.filter(|_| dialect::brings_softening());
+    // SAFETY: passed on. What is no array is left out.
+    unsafe { set_j_particles((device, Plain), adr, nj, JArrays { eps2, ..arrays })? };
+    dialect::sent_by_xmj();
+    Ok(0)
+}
+
+/// Stores j-particles in both memories of device 0.
+///
+/// # Safety
+///
+/// As [`set_j_particles`].
+pub unsafe fn set_xmeps2j(adr: c_int, nj: c_int, arrays: JArrays) -> Result<c_int> {
+    // SAFETY: passed on.
+    unsafe {
+        set_j_particles((FIRST, Softened), adr, nj, arrays)?;
+        if dialect::brings_softening() {
+            return Ok(0);
+        }
+        let eps2 = None;
+        set_j_particles((FIRST, Plain), adr, nj, JArrays { eps2, ..arrays })
+    }
 }
 
 impl JArrays {
@@ -162,25 +215,74 @@ pub fn m_only(mass: *const f64) -> JArrays {
     }
 }
 
+/// The softening lengths that a client sends with i-particles.
+#[derive(Clone, Copy)]
+pub struct Softening {
+    array: *const f64,
+    squared: bool,
+}
+
+/// `eps2`
+pub fn squares(eps2: *const f64) -> Softening {
+    Softening {
+        array: eps2,
+        squared: true,
+    }
+}
+
+/// `eps`
+pub fn lengths(eps: *const f64) -> Softening {
+    Softening {
+        array: eps,
+        squared: false,
+    }
+}
+
+impl Softening {
+    /// That the array is there.
+    fn check(self) -> Result<()> {
+        not_null(self.array, if self.squared { "eps2" } else { "eps" })
+    }
+
+    /// The square of one of the lengths.
+    ///
+    /// # Safety
+    ///
+    /// The array has more than `i` entries.
+    unsafe fn eps2(self, i: usize) -> f64 {
+        // SAFETY: passed on.
+        let given = unsafe { self.array.add(i).read_unaligned() };
+        if self.squared { given } else { given * given }
+    }
+}
+
 /// The i-particles that a client sends.
 #[derive(Clone, Copy)]
 pub struct IArrays {
     /// Positions.
     pub x: *const [f64; 3],
-    /// Squares of softening lengths, unless the one of all is meant.
-    pub eps2: Option<*const f64>,
+    /// Their softening lengths, unless the one of all is meant.
+    pub softening: Option<Softening>,
 }
 
 /// i-particles with the softening of all.
 pub fn xi_alone(x: *const [f64; 3]) -> IArrays {
-    IArrays { x, eps2: None }
+    IArrays { x, softening: None }
 }
 
-/// i-particles with a softening each.
+/// i-particles with the square of a softening length each.
 pub fn xi_and(x: *const [f64; 3], eps2: *const f64) -> IArrays {
     IArrays {
         x,
-        eps2: Some(eps2),
+        softening: Some(squares(eps2)),
+    }
+}
+
+/// i-particles with a softening length each.
+pub fn xi_with_lengths(x: *const [f64; 3], eps: *const f64) -> IArrays {
+    IArrays {
+        x,
+        softening: Some(lengths(eps)),
     }
 }
 
@@ -188,16 +290,23 @@ impl IArrays {
     /// # Safety
     ///
     /// The arrays are null or have `ni` entries, as long as the result is used.
-    unsafe fn particles(self, ni: usize) -> Result<impl ExactSizeIterator<Item = IParticle>> {
+    unsafe fn particles(
+        self,
+        place: Place,
+        ni: usize,
+    ) -> Result<impl ExactSizeIterator<Item = IParticle>> {
+        let all = match self.softening {
+            Some(_) => 0.0,
+            None => devices::eps2(place)?,
+        };
         if ni > 0 {
             not_null(self.x, "xi")?;
-            self.eps2.map_or(Ok(()), |eps2| not_null(eps2, "eps2"))?;
+            self.softening.map_or(Ok(()), Softening::check)?;
         }
-        let all = devices::eps2();
         Ok((0..ni).map(move |i| {
             // SAFETY: i < ni, the length of the arrays.
             unsafe {
-                let eps2 = self.eps2.map_or(all, |eps2| eps2.add(i).read_unaligned());
+                let eps2 = self.softening.map_or(all, |softening| softening.eps2(i));
                 devices::particle(row(self.x, i), eps2)
             }
         }))
@@ -210,28 +319,32 @@ impl IArrays {
 pub unsafe fn set_i_particles(device: c_int, ni: c_int, arrays: IArrays) -> Result<c_int> {
     let place = Place::new(device, Plain)?;
     // SAFETY: the caller vouches for the lengths; the core copies before it returns.
-    let particles = unsafe { arrays.particles(count(ni, "ni")?)? };
-    devices::set_particles(place, particles)?;
+    let particles = unsafe { arrays.particles(place, count(ni, "ni")?)? };
+    devices::set_particles(place, particles, arrays.softening.is_some())?;
     Ok(0)
 }
 
 /// # Safety
 ///
-/// `eps` is null or has `ni` entries.
-pub unsafe fn set_eps(device: c_int, ni: c_int, eps: *const f64) -> Result<c_int> {
+/// The array is null or has `ni` entries.
+pub unsafe fn set_eps(device: c_int, ni: c_int, softening: Softening) -> Result<c_int> {
     let place = Place::new(device, Plain)?;
     let ni = count(ni, "ni")?;
     if ni > 0 {
-        not_null(eps, "eps")?;
+        softening.check()?;
     }
     // SAFETY: i < ni, the length of the array.
-    let eps = (0..ni).map(|i| unsafe { eps.add(i).read_unaligned() });
-    devices::set_softening(place, eps)?;
+    let eps2 = (0..ni).map(|i| unsafe { softening.eps2(i) });
+    devices::set_softening(place, eps2)?;
     Ok(0)
 }
 
 pub fn run((device, memory): (c_int, Memory)) -> Result<c_int> {
-    devices::run(Place::new(device, memory)?).map(|()| 0)
+    let place = dialect::place(device, memory)?;
+    if devices::run(place)? {
+        dialect::acted_with_own_softening("g5_run", memory);
+    }
+    Ok(0)
 }
 
 /// Where results go.
@@ -293,11 +406,11 @@ pub unsafe fn forces_on(
     pot: *mut f64,
     ni: c_int,
 ) -> Result<c_int> {
-    let place = Place::new(device, memory)?;
+    let place = dialect::place(device, memory)?;
     let ni = count(ni, "ni")?;
     let outputs = Outputs::new(acc, pot, ni)?;
     // SAFETY: the caller vouches for the lengths while the call lasts.
-    let particles = unsafe { arrays.particles(ni)? };
+    let particles = unsafe { arrays.particles(place, ni)? };
     let mut first = 0;
     devices::forces_on(place, particles, |forces| {
         // SAFETY: together there are ni results, and the caller vouches for as many entries.
@@ -305,5 +418,19 @@ pub unsafe fn forces_on(
         first += forces.len();
         Ok(())
     })?;
+    if arrays.softening.is_some() {
+        dialect::acted_with_own_softening("g5_calculate_force_on_xe", memory);
+    }
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_pipelines_can_be_asked_for() {
+        let found = [2, 4, 47, 48, 96, 97, 16384].map(pipelines_with);
+        assert_eq!(found, [2, 4, 47, 96, 96, 97, 16384]);
+    }
 }

@@ -8,7 +8,7 @@
 //! The interface has no labels, and a particle acts on itself: its potential contains m / eps. Without softening the
 //! particle and itself are a coincident pair, which adds nothing.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::registry::{Member, Registry};
 use kirin_core::cluster::Cluster;
@@ -153,23 +153,68 @@ struct Board {
     has_own: bool,
     /// Number of leading addresses that act, if it was told one.
     nj: Option<usize>,
+    /// The squared softening length of its i-particles that come without one, if the device has one of its own.
+    eps2: Option<OwnEps2>,
     /// The i-particle registers.
     particles: Vec<IParticle>,
+    /// Whether the softening lengths in the registers came with the particles.
+    own_softening: bool,
     /// What the last run computed.
     forces: Vec<Force>,
+}
+
+/// The squared softening length of one device, and after how many calls for all devices it came: the next of these
+/// calls overrides it.
+#[derive(Clone, Copy)]
+struct OwnEps2 {
+    eps2: f64,
+    calls_before: u64,
 }
 
 /// The squared softening length of i-particles that come without one, by its bits.
 static EPS2: AtomicU64 = AtomicU64::new(0);
 
-/// Sets the squared softening length of i-particles that come without one.
+/// How often [`set_eps2`] was called.
+static EPS2_CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// Whether some device was ever given one of its own.
+static OWN_EPS2: AtomicBool = AtomicBool::new(false);
+
+/// Sets the squared softening length of i-particles that come without one, for all devices.
 pub fn set_eps2(eps2: f64) {
     EPS2.store(eps2.to_bits(), Ordering::Relaxed);
+    EPS2_CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What [`set_eps2`] set.
-pub fn eps2() -> f64 {
-    f64::from_bits(EPS2.load(Ordering::Relaxed))
+/// As [`set_eps2`], for one device.
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn set_eps2_of(place: Place, eps2: f64) -> Result<()> {
+    with_board(place, |board| {
+        board.eps2 = Some(OwnEps2 {
+            eps2,
+            calls_before: EPS2_CALLS.load(Ordering::Relaxed),
+        });
+        OWN_EPS2.store(true, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// What [`set_eps2`] or [`set_eps2_of`] set for the i-particles of a device.
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn eps2(place: Place) -> Result<f64> {
+    if OWN_EPS2.load(Ordering::Relaxed)
+        && let Some(own) = with_board(place, |board| Ok(board.eps2))?
+        && own.calls_before == EPS2_CALLS.load(Ordering::Relaxed)
+    {
+        return Ok(own.eps2);
+    }
+    Ok(f64::from_bits(EPS2.load(Ordering::Relaxed)))
 }
 
 /// An i-particle.
@@ -272,7 +317,7 @@ pub fn set_n(place: Place, nj: usize) -> Result<()> {
     })
 }
 
-/// Loads the i-particle registers of a device.
+/// Loads the i-particle registers of a device. `own_softening`: their softening lengths came with them.
 ///
 /// # Errors
 ///
@@ -280,8 +325,10 @@ pub fn set_n(place: Place, nj: usize) -> Result<()> {
 pub fn set_particles(
     place: Place,
     particles: impl ExactSizeIterator<Item = IParticle>,
+    own_softening: bool,
 ) -> Result<()> {
     with_board(place, |board| {
+        board.own_softening = own_softening;
         board.particles.clear();
         allocation::reserve(&mut board.particles, particles.len(), PURPOSE)?;
         board.particles.extend(particles);
@@ -289,26 +336,28 @@ pub fn set_particles(
     })
 }
 
-/// Gives the first i-particles in the registers softening lengths of their own.
+/// Gives the first i-particles in the registers softening lengths of their own, of which these are the squares.
 ///
 /// # Errors
 ///
 /// There is no memory.
-pub fn set_softening(place: Place, eps: impl Iterator<Item = f64>) -> Result<()> {
+pub fn set_softening(place: Place, eps2: impl Iterator<Item = f64>) -> Result<()> {
     with_board(place, |board| {
-        for (particle, eps) in board.particles.iter_mut().zip(eps) {
-            particle.eps2 = eps * eps;
+        board.own_softening = true;
+        for (particle, eps2) in board.particles.iter_mut().zip(eps2) {
+            particle.eps2 = eps2;
         }
         Ok(())
     })
 }
 
-/// Computes the forces on the i-particles in the registers, for [`results`].
+/// Computes the forces on the i-particles in the registers, for [`results`]. Whether their softening lengths came with
+/// them.
 ///
 /// # Errors
 ///
 /// They cannot be computed; there are no results then.
-pub fn run(place: Place) -> Result<()> {
+pub fn run(place: Place) -> Result<bool> {
     // Taken out, since the j-particles may be another device's: nobody locks two clusters at a time.
     let (particles, mut forces) = with_board(place, |board| {
         let Board {
@@ -325,11 +374,11 @@ pub fn run(place: Place) -> Result<()> {
     if computed.is_err() {
         forces.clear();
     }
-    with_board(place, |board| {
+    let own_softening = with_board(place, |board| {
         (board.particles, board.forces) = (particles, forces);
-        Ok(())
+        Ok(board.own_softening)
     })?;
-    computed
+    computed.map(|()| own_softening)
 }
 
 /// Has `take` see the first `ni` results of the last run.

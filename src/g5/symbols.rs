@@ -1,4 +1,4 @@
-//! The GRAPE-5 interface, as Phantom-GRAPE, FDPS, NEMO, sapporo2 and GRAPE-7 have it.
+//! The GRAPE-5 interface, as Phantom-GRAPE, FDPS, ASURA, NEMO, sapporo2 and GRAPE-7 have it.
 
 #![allow(non_snake_case)]
 
@@ -31,7 +31,7 @@ calls! {
     (devid: int) = nothing();
 
     /// Returns the number of i-particles that one run should bring at most: 96, those of a GRAPE-5 board, or
-    /// `KIRIN_NPIPES` if that is more. A run may bring any number.
+    /// `KIRIN_NPIPES` if that is more than 96 or less than 48. A run may bring any number.
     implemented count [g5_get_number_of_pipelines g5_get_number_of_pipelines_]
     () = pipelines();
 
@@ -101,24 +101,46 @@ calls! {
     implemented nothing [g5_set_eps2_to_all g5_set_eps2_to_all_]
     (eps2: double) = set_eps2_to_all(eps2);
 
+    /// GRAPE-7's: `g5_set_eps_to_all` for the i-particles of one device. The next `g5_set_eps_to_all` or
+    /// `g5_set_eps2_to_all` holds for all devices again.
+    implemented nothing [g5_set_eps_to_allMC g5_set_eps_to_allMC_]
+    (devid: int, eps: double) = set_eps_to_device(devid, eps);
+
+    /// GRAPE-7's: `g5_set_eps_to_allMC` with the square of the length.
+    implemented nothing [g5_set_eps2_to_allMC g5_set_eps2_to_allMC_]
+    (devid: int, eps2: double) = set_eps2_to_device(devid, eps2);
+
     /// Sets a softening length for each i-particle of the last `g5_set_xi`: `eps[ni]`, not squared. The next
     /// `g5_set_xi` forgets these lengths.
     implemented nothing [g5_set_eps g5_set_eps_]
-    (ni: int, eps: doubles) = set_eps(FIRST, ni, eps);
+    (ni: int, eps: doubles) = set_eps(FIRST, ni, lengths(eps));
 
     /// `g5_set_eps` for one device.
     implemented nothing [g5_set_epsMC g5_set_epsMC_]
-    (devid: int, ni: int, eps: doubles) = set_eps(devid, ni, eps);
+    (devid: int, ni: int, eps: doubles) = set_eps(devid, ni, lengths(eps));
+
+    /// GRAPE-7's: `g5_set_eps` with the squares of the lengths.
+    implemented nothing [g5_set_eps2 g5_set_eps2_]
+    (ni: int, eps2: doubles) = set_eps(FIRST, ni, squares(eps2));
+
+    /// `g5_set_eps2` for one device.
+    implemented nothing [g5_set_eps2MC g5_set_eps2MC_]
+    (devid: int, ni: int, eps2: doubles) = set_eps(devid, ni, squares(eps2));
 
     /// Stores j-particles at the addresses `adr..adr+nj`: positions `xj` and masses `mj` from the element `adr` of the
     /// arrays on, as Phantom-GRAPE and sapporo2 do.
+    ///
+    /// A Phantom-GRAPE that is built with `SYMMETRIC` has a further argument here, the squares of softening lengths of the
+    /// j-particles. With `KIRIN_GRAPE5=symmetric` this call is `g5_set_xmj0`, and `g5_run`, `g5_calculate_force_on_x`,
+    /// `g5_calculate_force_on_xe` and their `MC` forms act with these j-particles. Without the setting the further argument
+    /// is not read.
     implemented nothing [g5_set_xmj g5_set_xmj_]
-    (adr: int, nj: int, xj: vectors, mj: doubles) = set_j_particles((FIRST, Plain), adr, nj, xm(xj, mj));
+    (adr: int, nj: int, xj: vectors, mj: doubles) beyond (epsj2: doubles) = set_xmj(FIRST, adr, nj, xme(xj, mj, epsj2));
 
     /// `g5_set_xmj` for one device, which has j-particles of its own from then on. Until then those of device 0 act on its
     /// i-particles. Calls for different devices may come from different threads at once.
     implemented nothing [g5_set_xmjMC g5_set_xmjMC_]
-    (devid: int, adr: int, nj: int, xj: vectors, mj: doubles) = set_j_particles((devid, Plain), adr, nj, xm(xj, mj));
+    (devid: int, adr: int, nj: int, xj: vectors, mj: doubles) beyond (epsj2: doubles) = set_xmj(devid, adr, nj, xme(xj, mj, epsj2));
 
     /// From FDPS: `g5_set_xmj` with the square of a softening length for each j-particle, `epsj2`. These j-particles
     /// are kept apart from the others. They act in the calls whose names end in 0, which add the squares of the
@@ -129,6 +151,11 @@ calls! {
     /// `g5_set_xmj0` for one device, as `g5_set_xmjMC`.
     implemented nothing [g5_set_xmjMC0 g5_set_xmjMC0_]
     (devid: int, adr: int, nj: int, xj: vectors, mj: doubles, epsj2: doubles) = set_j_particles((devid, Softened), adr, nj, xme(xj, mj, epsj2));
+
+    /// ASURA's, of its library with SSE: as `g5_set_xmj0`. `g5_run` acts with these j-particles, too, without their softening
+    /// lengths.
+    implemented nothing [g5_set_xmeps2j g5_set_xmeps2j_]
+    (adr: int, nj: int, xj: vectors, mj: doubles, epsj2: doubles) = set_xmeps2j(adr, nj, xme(xj, mj, epsj2));
 
     /// sapporo2's: `g5_set_xmj` with the masses first.
     implemented nothing [g5_set_jp g5_set_jp_]
@@ -163,6 +190,15 @@ calls! {
     implemented nothing [g5_set_xeiMC g5_set_xeiMC_]
     (devid: int, ni: int, xi: vectors, eps2: doubles) = set_i_particles(devid, ni, xi_and(xi, eps2));
 
+    /// The library of GRAPE-6A: as `g5_set_xei`, with the lengths and not their squares, `eps[ni]`.
+    implemented nothing [g5_set_xepsi g5_set_xepsi_]
+    (ni: int, xi: vectors, eps: doubles) = set_i_particles(FIRST, ni, xi_with_lengths(xi, eps));
+
+    /// GRAPE-5's: as `g5_set_xepsi`. `h[ni]`, the radii in which GRAPE-5 searched for neighbours, is not read: kirin has no
+    /// calls that return such lists.
+    implemented nothing [g5_set_ip g5_set_ip_]
+    (ni: int, xi: vectors, eps: doubles, h: doubles) = set_i_particles(FIRST, ni, xi_with_lengths(xi, eps));
+
     /// FDPS': the same as `g5_set_xeiMC`.
     implemented nothing [g5_set_xiMC0 g5_set_xiMC0_]
     (devid: int, ni: int, xi: vectors, eps2: doubles) = set_i_particles(devid, ni, xi_and(xi, eps2));
@@ -178,6 +214,11 @@ calls! {
     /// FDPS': `g5_runMC` with the j-particles of `g5_set_xmjMC0`.
     implemented nothing [g5_runMC0 g5_runMC0_]
     (devid: int) = run((devid, Softened));
+
+    /// ASURA's: `g5_run` with the j-particles of `g5_set_xmeps2j` or `g5_set_xmj0`. The squares of the softening lengths of
+    /// both particles are added.
+    implemented nothing [g5_run_symmetrized_softening g5_run_symmetrized_softening_]
+    () = run((FIRST, Softened));
 
     /// Writes accelerations `a[ni]` and potentials `p[ni]` that the last run computed:
     /// a = sum m_j (x_j - x_i) / s^3, p = + sum m_j / s with s^2 = |x_j - x_i|^2 + eps^2.
@@ -216,4 +257,9 @@ calls! {
     /// `g5_calculate_force_on_x0` for one device.
     implemented nothing [g5_calculate_force_on_xMC0 g5_calculate_force_on_xMC0_]
     (devid: int, x: vectors, a: out_vectors, p: out_doubles, ni: int, eps2: doubles) = forces_on((devid, Softened), xi_and(x, eps2), a, p, ni);
+
+    /// ASURA's: as `g5_calculate_force_on_xe`, with the j-particles of `g5_set_xmeps2j` or `g5_set_xmj0`, and with lengths, not
+    /// their squares, `eps[ni]`.
+    implemented nothing [g5_calculate_force_on_xeps g5_calculate_force_on_xeps_]
+    (x: vectors, eps: doubles, a: out_vectors, p: out_doubles, ni: int) = forces_on((FIRST, Softened), xi_with_lengths(x, eps), a, p, ni);
 }

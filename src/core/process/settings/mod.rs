@@ -45,6 +45,8 @@ pub struct Settings {
     pub snap: bool,
     /// `KIRIN_NO_NEIGHBOUR`
     pub no_neighbour: NoNeighbour,
+    /// `KIRIN_GRAPE5`: whether the calls of GRAPE-5 bring softening lengths of j-particles.
+    pub grape5: Grape5,
     /// `KIRIN_NBODY6`; `None` stands for what the imports of the program show.
     pub nbody6: Option<Nbody6>,
     /// `KIRIN_STATS`
@@ -71,6 +73,7 @@ impl Default for Settings {
             simd: InstructionSet::Auto,
             snap: true,
             no_neighbour: NoNeighbour::Auto,
+            grape5: Grape5::Auto,
             nbody6: None,
             stats: Destination::Off,
             trace: None,

@@ -169,6 +169,14 @@ pub const SETTINGS: &[Setting] = &[
         show: |s| s.no_neighbour.to_string(),
     },
     Setting {
+        name: "KIRIN_GRAPE5",
+        values: "auto, plain, symmetric",
+        default: "auto",
+        about: "symmetric for programs that were compiled for Phantom-GRAPE with SYMMETRIC: g5_set_xmj and g5_set_xmjMC bring the square of a softening length for each j-particle; plain for all others; auto is plain, with a line on stderr where the program may be one of these",
+        apply: |s, v| parse(v).map(|v| s.grape5 = v),
+        show: |s| s.grape5.to_string(),
+    },
+    Setting {
         name: "KIRIN_NBODY6",
         values: "auto, 6++, amuse, 6, 6-radius, 6-2009",
         default: "auto",

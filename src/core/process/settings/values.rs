@@ -202,6 +202,18 @@ impl Nbody6 {
     }
 }
 
+/// Whether the calls of GRAPE-5 bring softening lengths of j-particles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grape5 {
+    /// They do not, as far as anyone said.
+    #[default]
+    Auto,
+    /// They do not.
+    Plain,
+    /// They do: the program was compiled for Phantom-GRAPE with `SYMMETRIC`.
+    Symmetric,
+}
+
 /// An instruction set of the CPU backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstructionSet {
@@ -273,6 +285,7 @@ names!(Precision {
     Reduced = "reduced",
 });
 names!(NoNeighbour { Auto = "auto", Zero = "0", MinusOne = "-1" });
+names!(Grape5 { Auto = "auto", Plain = "plain", Symmetric = "symmetric" });
 names!(Nbody6 { PlusPlus = "6++", Amuse = "amuse", Six = "6", SixRadius = "6-radius", SixOf2009 = "6-2009" });
 names!(WaitPolicy { Auto = "auto", Active = "active", Passive = "passive" });
 names!(InstructionSet {
