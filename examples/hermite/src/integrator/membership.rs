@@ -436,3 +436,7 @@ fn divided(multiple: &Multiple, limits: &Limits) -> Option<Vec<Vec<usize>>> {
     }
     Some(parts)
 }
+
+#[cfg(test)]
+#[path = "membership_tests.rs"]
+mod tests;

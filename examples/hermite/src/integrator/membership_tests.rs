@@ -1,0 +1,88 @@
+use kirin::client::Grape;
+use kirin_kit::models::plummer;
+use kirin_kit::vector::norm;
+
+use super::*;
+use crate::settings::Settings;
+
+/// Mass of all stars but those of the light binary.
+const MASS: f64 = 1.0 / 64.0;
+
+/// Two stars of equal mass at the pericentre of an orbit about the place of `star`, with labels from `label` on.
+fn binary(star: &Body, axis: f64, e: f64, label: i32) -> [Body; 2] {
+    let speed = (star.mass / axis * (1.0 + e) / (1.0 - e)).sqrt();
+    [(0, -0.5), (1, 0.5)].map(|(k, part): (usize, f64)| {
+        let mut new = Body {
+            index: label + k as i32,
+            mass: 0.5 * star.mass,
+            ..*star
+        };
+        new.x[0] += part * axis * (1.0 - e);
+        new.v[1] += part * speed;
+        new
+    })
+}
+
+/// A cluster with a light binary, whose stars have the labels 100 and 101, and a heavy one, at this `place` from it.
+fn met(place: Vec3) -> Vec<Body> {
+    let mut stars = plummer(66, 3);
+    stars.iter_mut().for_each(|star| star.mass = MASS);
+    let light = Body {
+        mass: 0.05 * MASS,
+        x: [0.9, 0.2, 0.1],
+        v: [0.0; 3],
+        ..Body::default()
+    };
+    let mut heavy = Body {
+        mass: 2.0 * MASS,
+        ..light
+    };
+    add_scaled(&mut heavy.x, 1.0, &place);
+    // Away from the light one.
+    heavy.v = place.map(|c| 30.0 * c);
+    stars.splice(..1, binary(&light, 7e-3, 0.4, 100));
+    stars.splice(2..3, binary(&heavy, 1e-2, 0.0, 102));
+    stars
+}
+
+/// A crowded system asks for one list, about its first star. It finds all others that are felt within the system and are near
+/// enough to become one with it, also systems that are heavier than any star.
+#[test]
+fn one_list_finds_all_partners_of_a_crowded_system() {
+    let grape = Grape::linked();
+    let settings = Settings {
+        eps: 0.0,
+        regularize: 2.0,
+        ..Settings::default()
+    };
+    let mut found = 0;
+    for k in 0..250 {
+        let (distance, angle) = (0.1 + 4e-4 * f64::from(k), 2.5 * f64::from(k));
+        let place = [angle.cos(), 0.8 * angle.sin(), 0.6 * angle.sin()];
+        let bodies = met(place.map(|c| distance * c));
+        let mut run = Integrator::start(&grape, settings, 0.0, bodies).unwrap();
+        let limits = run.regularized.limits.unwrap();
+        let held = &run.regularized.at[&0];
+        assert!(held.is_crowded && run.regularized.at.contains_key(&2));
+        let (light, stars) = (run.bodies[0], run.stars().0);
+        let felt = held.size * (2.0 * 2.0 * MASS / (INFLUENCE[0] * light.mass)).cbrt();
+        let distance = |a: &Body, b: &Body| norm(&sub(&a.x, &b.x));
+        let is_partner = |j: &usize| {
+            let other = &run.bodies[*j];
+            let radius = PREDICTED * WIDER * limits.radius_of(light.mass + other.mass);
+            distance(other, &light) < radius
+                && stars[..2].iter().any(|star| distance(other, star) < felt)
+        };
+        let others = (1..run.bodies.len()).filter(|j| !run.regularized.is_ghost(*j));
+        let partners: Vec<usize> = others.filter(is_partner).collect();
+        let mut near = Vec::new();
+        run.forces(0.0, &[0], |_, _, force| {
+            near = force.near;
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(near, partners, "{place:?}");
+        found += usize::from(partners.contains(&2));
+    }
+    assert!(found > 50 && found < 220, "{found}");
+}
