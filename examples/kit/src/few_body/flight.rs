@@ -14,6 +14,8 @@ pub(super) struct Flight {
     system: System,
     /// The beginnings of the steps so far, in order of time.
     steps: Vec<(f64, Progress)>,
+    /// The time that was asked for last, and the step from which it was reached. Later times are not reached from an earlier one.
+    last: (f64, usize),
 }
 
 impl Flight {
@@ -23,7 +25,11 @@ impl Flight {
             .with_tolerance(tolerance)
             .without_pericentres();
         let steps = vec![(0.0, system.progress())];
-        Self { system, steps }
+        Self {
+            system,
+            steps,
+            last: (0.0, 0),
+        }
     }
 
     /// The bodies at the time `t`, from 0 on.
@@ -32,7 +38,10 @@ impl Flight {
     ///
     /// No step converges.
     pub(super) fn at(&mut self, t: f64) -> Result<Chain, Error> {
-        let mut k = 0;
+        let (before, mut k) = self.last;
+        if t < before {
+            k = 0;
+        }
         while !self.steps[k].1.is_within_a_step(t - self.steps[k].0) {
             if k + 1 == self.steps.len() {
                 let (time, progress) = &self.steps[k];
@@ -46,6 +55,7 @@ impl Flight {
             }
             k += 1;
         }
+        self.last = (t, k);
         let (time, progress) = &self.steps[k];
         self.system.go_back_to(progress);
         self.system.advance(t - time, &mut Alone)?;
