@@ -14,8 +14,6 @@ pub(super) struct Flight {
     system: System,
     /// The beginnings of the steps so far, in order of time.
     steps: Vec<(f64, Progress)>,
-    /// The time that was asked for last, and the step from which it was reached. Later times are not reached from an earlier one.
-    last: (f64, usize),
 }
 
 impl Flight {
@@ -25,11 +23,7 @@ impl Flight {
             .with_tolerance(tolerance)
             .without_pericentres();
         let steps = vec![(0.0, system.progress())];
-        Self {
-            system,
-            steps,
-            last: (0.0, 0),
-        }
+        Self { system, steps }
     }
 
     /// The bodies at the time `t`, from 0 on.
@@ -38,10 +32,7 @@ impl Flight {
     ///
     /// No step converges.
     pub(super) fn at(&mut self, t: f64) -> Result<Chain, Error> {
-        let (before, mut k) = self.last;
-        if t < before {
-            k = 0;
-        }
+        let mut k = 0;
         while !self.steps[k].1.is_within_a_step(t - self.steps[k].0) {
             if k + 1 == self.steps.len() {
                 let (time, progress) = &self.steps[k];
@@ -55,7 +46,6 @@ impl Flight {
             }
             k += 1;
         }
-        self.last = (t, k);
         let (time, progress) = &self.steps[k];
         self.system.go_back_to(progress);
         self.system.advance(t - time, &mut Alone)?;

@@ -37,7 +37,6 @@ mod inner;
 pub mod kepler;
 pub mod kozai;
 mod leapfrog;
-mod linear;
 pub mod multiple;
 pub mod pair;
 pub mod scattering;

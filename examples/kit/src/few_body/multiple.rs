@@ -31,14 +31,11 @@ use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 /// Perturbation of two parts below which the tide acts on their centre only.
 const FAINT: f64 = 1e-7;
 
-/// Distance in sizes beyond which a part that the tide hardly perturbs attracts as one star. What is left out is 1e-5 of its attraction.
-const POINT: f64 = 200.0;
-
 /// Error of a step of the integration, in parts of the state. A binary with a third star keeps its axis over 1e6 orbits.
 const TOLERANCE: f64 = 1e-13;
 
 /// Periods of the closest two members in the longest step.
-const PERIODS: f64 = 256.0;
+const PERIODS: f64 = 4.0;
 
 /// Position and velocity of a member about the centre of mass.
 pub type Place = (Vec3, Vec3);
@@ -61,34 +58,8 @@ pub struct Multiple {
 #[derive(Clone, Debug, Default)]
 struct Known {
     /// [`Multiple::parts`].
-    parts: Option<Parts>,
+    parts: Option<Vec<Part>>,
     on_its_way: Option<OnItsWay>,
-}
-
-/// The members by what they feel.
-#[derive(Clone, Debug, Default)]
-struct Parts {
-    /// Parts that the tide hardly perturbs. Each feels it as one body.
-    faint: Vec<Part>,
-    /// Parts that attract and are attracted as one star from far away: those of `faint`, and of a system that is faint as a whole
-    /// its two parts.
-    points: Vec<Point>,
-}
-
-/// A part that counts as one star from far away, and its size.
-#[derive(Clone, Debug, Default)]
-struct Point {
-    stars: Vec<usize>,
-    size: f64,
-}
-
-impl Point {
-    /// Mass and centre of its members, of which all have these `masses` and `places`.
-    fn centre(&self, masses: &[f64], places: &[Place]) -> (f64, Place) {
-        let own = |&k: &usize| (masses[k], places[k]);
-        let (masses, places): (Vec<f64>, Vec<Place>) = self.stars.iter().map(own).unzip();
-        (masses.iter().sum(), mean(&masses, &places))
-    }
 }
 
 /// The motion in a step, as far as it is known. It follows from the system and the length of the step.
@@ -287,48 +258,6 @@ impl Multiple {
         Ok(places)
     }
 
-    /// Where the forces on the members are wanted `dt` after the beginning of a step of the length `step`. Members of a part that
-    /// the tide hardly perturbs are at its centre: the force would follow their orbit, and with it the steps of the whole
-    /// system.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`predict`](Self::predict).
-    pub fn places(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
-        let mut places = self.predict(dt, step)?;
-        self.use_parts(|parts| {
-            for point in &parts.points {
-                let (_, centre) = point.centre(&self.masses, &places);
-                point.stars.iter().for_each(|&k| places[k] = centre);
-            }
-        });
-        Ok(places)
-    }
-
-    /// What a star feels: mass and place of each member of these `places`, and of parts that are far from the star as one. `x` is
-    /// the position of the system's centre relative to the star.
-    pub fn felt(&self, places: &[Place], x: &Vec3) -> Vec<(f64, Place)> {
-        let mut felt: Vec<(f64, Place)> = self
-            .masses
-            .iter()
-            .copied()
-            .zip(places.iter().copied())
-            .collect();
-        self.use_parts(|parts| {
-            for point in &parts.points {
-                let (mass, centre) = point.centre(&self.masses, places);
-                let mut from = *x;
-                add_scaled(&mut from, 1.0, &centre.0);
-                if norm(&from) > POINT * point.size {
-                    point.stars.iter().for_each(|&k| felt[k].0 = 0.0);
-                    felt[point.stars[0]] = (mass, centre);
-                }
-            }
-        });
-        felt.retain(|(mass, _)| *mass > 0.0);
-        felt
-    }
-
     /// Takes the members to the end of a step of `dt`, where the forces at the predicted places were found to be `pulls`.
     ///
     /// # Errors
@@ -432,7 +361,7 @@ impl Multiple {
     fn common(&self, tides: &[Pull]) -> Vec<Pull> {
         let mut common = tides.to_vec();
         self.use_parts(|parts| {
-            for Part { stars, .. } in parts.faint.iter().filter(|part| part.stars.len() > 1) {
+            for Part { stars, .. } in parts.iter().filter(|part| part.stars.len() > 1) {
                 let own = |&k: &usize| (self.masses[k], tides[k]);
                 let (masses, own): (Vec<f64>, Vec<Pull>) = stars.iter().map(own).unzip();
                 let tide = mean(&masses, &own);
@@ -443,7 +372,7 @@ impl Multiple {
     }
 
     /// Finds the [`parts`](Self::parts) unless they are known, and passes them to `user`.
-    fn use_parts<R>(&self, user: impl FnOnce(&Parts) -> R) -> R {
+    fn use_parts<R>(&self, user: impl FnOnce(&[Part]) -> R) -> R {
         let mut known = self.known.borrow_mut();
         user(known.parts.get_or_insert_with(|| self.parts()))
     }
@@ -452,11 +381,9 @@ impl Multiple {
     /// before its orbit about a third star is looked at. Kicks move the parts only, and steps follow the motion of these.
     /// A kick between members whose orbit the steps do not follow would meet it at any phase, and change its energy by
     /// much more than the tide does.
-    fn parts(&self) -> Parts {
+    fn parts(&self) -> Vec<Part> {
         let star = |(k, (x, v)): (usize, Place)| Part {
             stars: vec![k],
-            size: 0.0,
-            is_far: true,
             centre: Body {
                 index: self.labels[k],
                 mass: self.masses[k],
@@ -467,33 +394,14 @@ impl Multiple {
         };
         let places = self.members.chain.bodies(&self.masses).into_iter();
         let mut parts: Vec<Part> = places.enumerate().map(star).collect();
-        let mut points = Vec::new();
-        // Of a new system no tide is known.
-        let is_known = self.tides.iter().any(|tide| *tide != Pull::default());
         loop {
             let faint = pairs(&parts).filter(|(_, pair)| is_faint(pair));
             let closest = faint.min_by(|(_, a), (_, b)| norm(&a.x).total_cmp(&norm(&b.x)));
-            if is_known && (closest.is_none() || parts.len() == 2) {
-                let far = parts
-                    .iter()
-                    .filter(|part| part.is_far && part.stars.len() > 1);
-                let point = |part: &Part| Point {
-                    stars: part.stars.clone(),
-                    size: part.size,
-                };
-                points = far.map(point).collect();
-            }
-            let Some((both, pair)) = closest else {
-                return Parts {
-                    faint: parts,
-                    points,
-                };
+            let Some(([p, q], _)) = closest else {
+                return parts;
             };
-            let is_far = is_far(&parts, both, &pair);
-            let [p, q] = both;
             let other = parts.remove(q);
             parts[p].join(other);
-            parts[p].is_far &= is_far;
         }
     }
 
@@ -516,7 +424,7 @@ impl Multiple {
     /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
     pub fn longest_step(&self, eta: f64) -> f64 {
         self.use_parts(|parts| {
-            let steps = pairs(&parts.faint).map(|(_, pair)| pair.longest_step(eta));
+            let steps = pairs(parts).map(|(_, pair)| pair.longest_step(eta));
             steps.fold(f64::INFINITY, f64::min)
         })
     }
@@ -612,10 +520,6 @@ fn predict_kick(chain: &mut Chain, tides: &[Pull], dt: f64, step: f64) {
 #[derive(Clone, Debug)]
 struct Part {
     stars: Vec<usize>,
-    /// Apocentre of the orbit of its two parts.
-    size: f64,
-    /// Whether others than its members hardly perturb them, also if all of them have the tide of its centre.
-    is_far: bool,
     centre: Body,
     tide: Pull,
 }
@@ -624,9 +528,7 @@ impl Part {
     fn join(&mut self, other: Self) {
         let masses = [self.centre.mass, other.centre.mass];
         self.tide = mean(&masses, &[self.tide, other.tide]);
-        let (centre, pair) = Pair::of(&self.centre, &other.centre);
-        (self.centre, self.size) = (centre, pair.size());
-        self.is_far &= other.is_far;
+        self.centre = Pair::of(&self.centre, &other.centre).0;
         self.stars.extend(other.stars);
     }
 }
@@ -639,24 +541,6 @@ fn is_faint(pair: &Pair) -> bool {
     later.tide = [0.0; 3];
     add_scaled(&mut later.tide, time, &pair.tide_rate);
     pair.greatest_perturbation() < FAINT && later.greatest_perturbation() < FAINT
-}
-
-/// Whether others than two of `parts` hardly perturb the two as a pair, by how the tide differs between places: members of a part
-/// have the tide of its centre.
-fn is_far(parts: &[Part], both: [usize; 2], pair: &Pair) -> bool {
-    let orbit = pair.orbit();
-    if !orbit.is_bound() {
-        return true;
-    }
-    let [a, b] = both.map(|k| &parts[k]);
-    let mut two = a.clone();
-    two.join(b.clone());
-    let others = (0..parts.len()).filter(|k| !both.contains(k));
-    let gradients = others.map(|k| {
-        let (x, tide) = (&parts[k].centre.x, &parts[k].tide.0);
-        norm(&sub(tide, &two.tide.0)) / norm(&sub(x, &two.centre.x))
-    });
-    gradients.fold(0.0, f64::max) * orbit.apocentre().powi(3) / pair.mass() < FAINT
 }
 
 /// Any two of `parts`, by their places in the list, and the two as a pair with the tide between them.

@@ -219,7 +219,7 @@ impl Subsystem {
     pub fn places(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
         match self {
             Self::Pair(pair) => Ok(pair.places(dt)),
-            Self::Multiple(multiple) => multiple.places(dt, step),
+            Self::Multiple(multiple) => multiple.predict(dt, step),
         }
     }
 
@@ -312,20 +312,13 @@ impl Subsystem {
     /// `v` are position and velocity of the centre relative to the star.
     pub fn correction(&self, places: &[Place], x: &Vec3, v: &Vec3) -> Pull {
         let (mut acc, mut jerk) = pull(-self.mass(), x, v);
-        let mut add = |mass: f64, place: &Place| {
+        for (mass, place) in self.masses().iter().zip(places) {
             let (mut x, mut v) = (*x, *v);
             add_scaled(&mut x, 1.0, &place.0);
             add_scaled(&mut v, 1.0, &place.1);
-            let (a, j) = pull(mass, &x, &v);
+            let (a, j) = pull(*mass, &x, &v);
             add_scaled(&mut acc, 1.0, &a);
             add_scaled(&mut jerk, 1.0, &j);
-        };
-        match self {
-            Self::Pair(pair) => (pair.masses.iter().zip(places)).for_each(|(m, p)| add(*m, p)),
-            Self::Multiple(multiple) => {
-                let felt = multiple.felt(places, x);
-                felt.iter().for_each(|(mass, place)| add(*mass, place));
-            }
         }
         (acc, jerk)
     }
