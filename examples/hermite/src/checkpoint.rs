@@ -7,9 +7,10 @@
 //! hermite.settings EPS ETA ETA_START DT_MAX DT_MIN SHARED    SHARED is true or false
 //! hermite.scale SCALE            virial radius over mass at the start of a regularized run, where it is not 1
 //! hermite.regularized FACTOR FORMED STEPS SECONDS            where systems are regularized, and for each:
-//! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ PERTURBED [U]
+//! hermite.pair I J X Y Z VX VY VZ  x y z vx vy vz  TX TY TZ RX RY RZ PERTURBED [U | TXX TXY ... RXX RXY ...]
 //!                                labels; centre; second star from the first; tide and its rate; whether the tide is
-//!                                followed along the orbit; if not, what the orbit's energy has of that in the tide
+//!                                followed along the orbit; if not, what the orbit's energy has of that in the tide; if
+//!                                its linear part is followed, the tide at the distance 1 along each axis, and its rate
 //! hermite.multiple N I J ... X Y Z VX VY VZ  K1 K2 ... x y z vx vy vz ...  TX TY TZ RX RY RZ ...  A B ...
 //!                                labels; centre; places in the list of labels along a chain; from each star of the
 //!                                chain to the next; for each label tide and its rate; places of the two stars of each
@@ -23,6 +24,7 @@ use std::str::FromStr;
 use kirin::client::Grape;
 use kirin_kit::few_body::multiple::Multiple;
 use kirin_kit::few_body::pair::{Pair, Pull};
+use kirin_kit::few_body::secular::Tensor;
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Integration, Log, Run};
@@ -55,9 +57,9 @@ struct PairLine {
     vectors: [Vec3; 6],
     /// Whether the tide is followed along the orbit.
     is_perturbed: bool,
-    /// [`Pair::in_tide`] of a tide in the mean. Older states have none.
+    /// [`Pair::in_tide`] of a tide in the mean, which older states have not, or the 18 numbers of [`Pair::linear`].
     #[serde(default)]
-    in_tide: Option<f64>,
+    rest: Vec<f64>,
 }
 
 /// All of `integrator`.
@@ -91,11 +93,13 @@ fn system_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
         lines.push(match &held.system {
             Subsystem::Pair(pair) => {
                 let vectors = [x, v, pair.x, pair.v, pair.tide, pair.tide_rate];
+                let linear = pair.linear.map(|tensor| [tensor.tide, tensor.rate]);
+                let linear = linear.iter().flatten().flatten().flatten().copied();
                 let line = PairLine {
                     labels: pair.labels,
                     vectors,
                     is_perturbed: pair.is_perturbed,
-                    in_tide: pair.in_tide,
+                    rest: pair.in_tide.into_iter().chain(linear).collect(),
                 };
                 (PAIR.to_owned(), words(&line))
             }
@@ -139,10 +143,21 @@ fn pair(line: &str) -> Result<(Body, Subsystem), Error> {
         labels,
         vectors,
         is_perturbed,
-        in_tide,
+        rest,
     } = read(PAIR, line)?;
     let [at, moves, x, v, tide, tide_rate] = vectors;
-    let is_whole = in_tide.is_none_or(|energy| energy.is_finite() && !is_perturbed);
+    let (in_tide, linear) = match rest[..] {
+        [] => (None, None),
+        [energy] if !is_perturbed => (Some(energy), None),
+        _ if rest.len() == 18 && is_perturbed => {
+            let row = |k: usize| [rest[k], rest[k + 1], rest[k + 2]];
+            let matrix = |k: usize| [row(k), row(k + 3), row(k + 6)];
+            let (tide, rate) = (matrix(0), matrix(9));
+            (None, Some(Tensor { tide, rate }))
+        }
+        _ => refuse(PAIR, line)?,
+    };
+    let is_whole = rest.iter().all(|number| number.is_finite());
     if !(is_finite(&vectors) && is_whole) || x == [0.0; 3] {
         refuse::<()>(PAIR, line)?;
     }
@@ -158,6 +173,7 @@ fn pair(line: &str) -> Result<(Body, Subsystem), Error> {
         tide_rate,
         is_perturbed,
         in_tide,
+        linear,
     };
     Ok((centre(labels[0], [at, moves]), Subsystem::Pair(pair)))
 }

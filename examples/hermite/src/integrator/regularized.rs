@@ -309,6 +309,7 @@ impl Integrator<'_> {
                     pair.masses = [masses[0], masses[1]];
                     // Only a bound orbit has a mean.
                     pair.is_perturbed |= !pair.orbit().is_bound();
+                    pair.linear = pair.linear.filter(|_| pair.orbit().is_bound());
                     Subsystem::Pair(pair)
                 }
                 Subsystem::Multiple(multiple) => Subsystem::Multiple(multiple.with_masses(masses)),

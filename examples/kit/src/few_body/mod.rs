@@ -37,6 +37,7 @@ mod inner;
 pub mod kepler;
 pub mod kozai;
 mod leapfrog;
+mod linear;
 pub mod multiple;
 pub mod pair;
 pub mod scattering;

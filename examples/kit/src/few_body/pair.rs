@@ -5,6 +5,9 @@
 //! step is of fifth order and proportional to the tide. The integrator of the cluster moves the centre of mass and
 //! finds the tide at the ends.
 //!
+//! These steps are parts of a revolution. A binary that is little perturbed takes longer ones: the tide is linear in the place, and
+//! it is followed along the orbit within the step without further forces (`linear.rs`).
+//!
 //! A binary that is hardly perturbed moves in closed form without kicks. The tide changes its orbit in the mean over
 //! many revolutions ([`secular`]). Stars near it feel the two where they are, those further out the quadrupole of
 //! the mean orbit ([`subsystem`](super::subsystem)). This is the limit of Mikkola and Aarseth's
@@ -12,6 +15,7 @@
 //! revolution; the mean tide leaves the semi-major axis constant.
 
 use super::kepler::{Orbit, drift};
+use super::linear;
 use super::multiple;
 use super::secular::{self, Ellipse, Tensor};
 use crate::body::Body;
@@ -20,7 +24,17 @@ use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 /// Perturbation below which the orbit of a binary changes in the mean only, and above which it is followed again.
 pub(super) const MEAN: [f64; 2] = [2.5e-6, 1e-5];
 
-/// Periods of such a binary in the time within which the tide changes: least to begin with, and to go on.
+/// Perturbation below which the tide is linear, and above which it is not any more.
+const LINEAR: [f64; 2] = [5e-5, 1.5e-4];
+
+/// Periods in the time within which such a tide changes: least to begin with, and to go on.
+const SOME: [f64; 2] = [4.0, 2.0];
+
+/// Longest step in a linear tide, in times within which it changes, and in periods.
+const LINEAR_STEP: f64 = 0.2;
+const REVOLUTIONS: f64 = 32.0;
+
+/// Periods of a binary in a mean tide in the time within which the tide changes: least to begin with, and to go on.
 pub(super) const MANY: [f64; 2] = [20.0, 10.0];
 
 /// A binary with steps below this part of its period does not begin a mean motion.
@@ -82,6 +96,8 @@ pub struct Pair {
     /// Potential energy of the two in the tide less its mean over a revolution, for a unit of reduced mass. While the
     /// tide acts in the mean, the energy of the stored orbit includes it. `None` while the mean is not known.
     pub in_tide: Option<f64>,
+    /// The tide where it is followed along the orbit by its linear part.
+    pub linear: Option<Tensor>,
 }
 
 impl Pair {
@@ -103,6 +119,7 @@ impl Pair {
             tide_rate: [0.0; 3],
             is_perturbed: true,
             in_tide: None,
+            linear: None,
         };
         (centre, pair)
     }
@@ -148,7 +165,7 @@ impl Pair {
     /// Relative position and velocity after the time `dt`.
     pub fn predict(&self, dt: f64) -> (Vec3, Vec3) {
         let (mut x, mut v) = drift(&self.x, &self.v, self.mass(), dt);
-        if self.is_perturbed {
+        if self.is_perturbed && self.linear.is_none() {
             add_scaled(&mut v, dt, &self.tide);
             add_scaled(&mut v, dt * dt / 2.0, &self.tide_rate);
             add_scaled(&mut x, dt * dt / 2.0, &self.tide);
@@ -166,10 +183,10 @@ impl Pair {
 
     /// Positions, relative to the centre, at which the forces of all other stars are needed at the time `dt` after
     /// the last step. They are those of the two stars while the tide is followed along the orbit, and the four of the
-    /// [`Ellipse`] while it acts in the mean. If that may begin, they are all of these.
+    /// [`Ellipse`] while it acts in the mean or is linear. If that may begin, they are all of these.
     pub fn places(&self, dt: f64) -> Vec<(Vec3, Vec3)> {
         let mut places = Vec::with_capacity(6);
-        if self.is_perturbed {
+        if self.is_kicked() {
             places.extend(self.members(dt));
         }
         if let Some(ellipse) = self.mean_orbit() {
@@ -178,9 +195,14 @@ impl Pair {
         places
     }
 
-    /// The orbit where the mean tide is wanted: it acts, or the perturbation is small enough for it to begin.
+    /// Whether the forces on the two stars themselves are followed.
+    fn is_kicked(&self) -> bool {
+        self.is_perturbed && self.linear.is_none()
+    }
+
+    /// The orbit where the mean or linear tide is wanted: it acts, or the perturbation is small enough for it to begin.
     fn mean_orbit(&self) -> Option<Ellipse> {
-        match self.is_perturbed && self.greatest_perturbation() >= MEAN[0] {
+        match self.is_kicked() && self.greatest_perturbation() >= LINEAR[0] {
             true => None,
             false => self.ellipse(),
         }
@@ -197,7 +219,7 @@ impl Pair {
 
     /// The force on the centre, from those at the [`places`](Self::places).
     pub fn mean(&self, pulls: &[Pull]) -> Pull {
-        match self.is_perturbed {
+        match self.is_kicked() {
             true => multiple::mean(&self.masses, &pulls[..2]),
             false => multiple::mean(&[1.0; 4], pulls),
         }
@@ -207,17 +229,28 @@ impl Pair {
     /// asked for this step.
     pub fn advance(&mut self, dt: f64, pulls: &[Pull]) {
         let mean = self.mean_orbit();
-        if self.is_perturbed {
+        if self.is_kicked() {
             let tide = (sub(&pulls[1].0, &pulls[0].0), sub(&pulls[1].1, &pulls[0].1));
             let tensor = mean.map(|ellipse| Tensor::from_pulls(&pulls[2..], &ellipse));
             self.advance_kicked(dt, tide);
             self.in_tide = tensor.and_then(|tensor| self.energy_in(&tensor));
+            if let Some(tensor) = tensor {
+                self.follow_linear(tensor, 0);
+            }
             return;
         }
         let Some(ellipse) = mean else {
             return;
         };
         let tensor = Tensor::from_pulls(pulls, &ellipse);
+        if let Some(before) = self.linear {
+            (self.x, self.v) =
+                linear::advance((self.x, self.v), self.mass(), [&before, &tensor], dt);
+            (self.tide, self.tide_rate) = tensor.pull(&self.x, &self.v);
+            self.in_tide = self.energy_in(&tensor);
+            self.follow_linear(tensor, 1);
+            return;
+        }
         let (x, v) = drift(&self.x, &self.v, self.mass(), dt);
         (self.x, self.v) = secular::turn(&x, &v, self.mass(), &tensor, dt);
         (self.tide, self.tide_rate) = tensor.pull(&self.x, &self.v);
@@ -226,6 +259,7 @@ impl Pair {
         let perturbation = tensor.strength() * orbit.apocentre().powi(3) / self.mass();
         if perturbation > MEAN[1] || MANY[1] * orbit.period() > tensor.time_scale() {
             self.follow_orbit();
+            self.follow_linear(tensor, 0);
         }
     }
 
@@ -235,18 +269,13 @@ impl Pair {
         Some(-0.5 * dot(&self.x, &self.tide) - mean)
     }
 
-    fn advance_kicked(&mut self, dt: f64, (tide, rate): Pull) {
+    fn advance_kicked(&mut self, dt: f64, tide: Pull) {
         let (mut x, mut v) = (self.x, self.v);
-        // The second derivative of what is integrated: see the head of this file.
-        let (half, twelfth) = (dt / 2.0, dt * dt / 12.0);
-        add_scaled(&mut x, -twelfth, &self.tide);
-        add_scaled(&mut v, half, &self.tide);
-        add_scaled(&mut v, twelfth, &self.tide_rate);
+        kick(&mut x, &mut v, &(self.tide, self.tide_rate), dt, -1.0);
         (x, v) = drift(&x, &v, self.mass(), dt);
-        add_scaled(&mut x, twelfth, &tide);
-        add_scaled(&mut v, half, &tide);
-        add_scaled(&mut v, -twelfth, &rate);
-        (self.x, self.v, self.tide, self.tide_rate) = (x, v, tide, rate);
+        kick(&mut x, &mut v, &tide, dt, 1.0);
+        (self.x, self.v) = (x, v);
+        (self.tide, self.tide_rate) = tide;
     }
 
     /// Decides after a step whether the tide acts in the mean from now on. `scale` is the time in which the forces
@@ -269,7 +298,18 @@ impl Pair {
             self.add_energy(in_tide);
             self.is_perturbed = false;
             self.in_tide = Some(in_tide);
+            self.linear = None;
         }
+    }
+
+    /// Follows the tide by its linear part from now on, if that part is within a limit: 0 to begin with, 1 to go on.
+    fn follow_linear(&mut self, tensor: Tensor, limit: usize) {
+        let orbit = self.orbit();
+        let perturbation = tensor.strength() * orbit.apocentre().powi(3) / self.mass();
+        let is_linear = orbit.is_bound()
+            && perturbation < LINEAR[limit]
+            && SOME[limit] * orbit.period() < tensor.time_scale();
+        self.linear = is_linear.then_some(tensor);
     }
 
     /// The pair with the energy of its present Kepler orbit. While the tide acts in the mean, the energy of the stored
@@ -321,6 +361,10 @@ impl Pair {
     pub fn longest_step(&self, eta: f64) -> f64 {
         if !self.is_perturbed {
             return f64::INFINITY;
+        }
+        if let Some(tensor) = &self.linear {
+            let longest = REVOLUTIONS * self.orbit().period();
+            return longest.min(LINEAR_STEP * tensor.time_scale());
         }
         longest_kick(&self.x, &self.v, &self.tide, self.mass(), eta)
     }
@@ -378,6 +422,16 @@ impl Pair {
             && orbit.apocentre() < 1.5 * radius
             && self.greatest_perturbation() < perturbation
     }
+}
+
+/// Kicks two stars, of which the second has the position `x` and the velocity `v` from the first, at one end of a step of `dt`: -1
+/// for its beginning, 1 for its end.
+pub(super) fn kick(x: &mut Vec3, v: &mut Vec3, (tide, rate): &Pull, dt: f64, end: f64) {
+    // The second derivative of what is integrated: see the head of this file.
+    let (half, twelfth) = (dt / 2.0, end * dt * dt / 12.0);
+    add_scaled(x, twelfth, tide);
+    add_scaled(v, half, tide);
+    add_scaled(v, -twelfth, rate);
 }
 
 /// Longest step between two kicks of `tide` on a pair of stars of the total mass `mass`. Their relative position is
