@@ -4,7 +4,7 @@ import subprocess
 import matplotlib.pyplot as plt
 import numpy as np
 
-run = "hermite --n 200 --binary-fraction 0.5 --eps 0 --regularize --t-end 2 --csv binaries.csv --every 1/16"
+run = "hermite --n 200 --binary-fraction 0.5 --eps 0 --eta 0.005 --regularize --t-end 2 --csv binaries.csv --every 1/16"
 subprocess.run(run.split(), check=True, stdout=subprocess.DEVNULL)
 
 table = np.genfromtxt("binaries.csv", delimiter=",", names=True)

@@ -61,7 +61,7 @@ class Gallery(unittest.TestCase):
     def test_binaries(self):
         """The energy is kept, of which the pairs hold most."""
         found = run("binaries")["table"]
-        self.assertLess(np.abs(found["energy_error"]).max(), 2e-8)
+        self.assertLess(np.abs(found["energy_error"]).max(), 1e-8)
         self.assertLess(found["pair_energy"].max(), 0.5 * found["energy"][0])
         self.assertGreater(found["pairs"].min(), 40)
 

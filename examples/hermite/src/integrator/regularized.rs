@@ -228,7 +228,7 @@ impl Regularized {
 
 /// The system, as it goes on after a step to `state`, whose next step becomes as short as the system needs it.
 pub(super) fn planned(mut system: Subsystem, state: &mut State, eta: f64) -> Subsystem {
-    system.plan(time_scale(&state.acc, &state.jerk), state.dt);
+    system.plan(time_scale(&state.acc, &state.jerk), state.dt, eta);
     let longest = system.longest_step(eta);
     if longest < state.dt {
         state.dt = step::power_of_two_below(longest.max(f64::MIN_POSITIVE));

@@ -24,8 +24,11 @@ use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 /// Perturbation below which the orbit of a binary changes in the mean only, and above which it is followed again.
 pub(super) const MEAN: [f64; 2] = [2.5e-6, 1e-5];
 
-/// Perturbation below which the tide is linear, and above which it is not any more.
+/// Perturbation below which the tide is linear, and above which it is not any more, at the accuracy parameter [`USUAL_ETA`] and
+/// above. What the linear part leaves out does not become less with shorter steps, so with a smaller parameter the limit falls
+/// with its square, as the error of the steps does.
 const LINEAR: [f64; 2] = [5e-5, 1.5e-4];
+const USUAL_ETA: f64 = 0.01;
 
 /// Periods in the time within which such a tide changes: least to begin with, and to go on.
 const SOME: [f64; 2] = [4.0, 2.0];
@@ -256,8 +259,7 @@ impl Pair {
         (self.tide, self.tide_rate) = tensor.pull(&self.x, &self.v);
         self.in_tide = self.energy_in(&tensor);
         let orbit = self.orbit();
-        let perturbation = tensor.strength() * orbit.apocentre().powi(3) / self.mass();
-        if perturbation > MEAN[1] || MANY[1] * orbit.period() > tensor.time_scale() {
+        if self.strength_of(&tensor) > MEAN[1] || MANY[1] * orbit.period() > tensor.time_scale() {
             self.follow_orbit();
             self.follow_linear(tensor, 0);
         }
@@ -279,15 +281,19 @@ impl Pair {
     }
 
     /// Decides after a step whether the tide acts in the mean from now on. `scale` is the time in which the forces
-    /// on the centre change, `dt` the next step.
+    /// on the centre change, `dt` the next step. Whether the tide is still linear depends on the accuracy parameter `eta`, too.
     ///
     /// The tide along the orbit may be far below its greatest value at some phases. Then the mean motion begins and ends in
     /// turn, the force on the centre jumps each time, and the steps become shorter. It does not begin again if they are short,
     /// so that they become longer.
-    pub fn plan(&mut self, scale: f64, dt: f64) {
+    pub fn plan(&mut self, scale: f64, dt: f64, eta: f64) {
         if !self.is_perturbed {
             return;
         }
+        let limit = LINEAR[1] * (eta / USUAL_ETA).min(1.0).powi(2);
+        self.linear = self
+            .linear
+            .filter(|tensor| self.strength_of(tensor) < limit);
         let orbit = self.orbit();
         if let Some(in_tide) = self.in_tide.take()
             && orbit.is_bound()
@@ -302,12 +308,16 @@ impl Pair {
         }
     }
 
+    /// The greatest perturbation of the orbit by a tide.
+    fn strength_of(&self, tensor: &Tensor) -> f64 {
+        tensor.strength() * self.orbit().apocentre().powi(3) / self.mass()
+    }
+
     /// Follows the tide by its linear part from now on, if that part is within a limit: 0 to begin with, 1 to go on.
     fn follow_linear(&mut self, tensor: Tensor, limit: usize) {
         let orbit = self.orbit();
-        let perturbation = tensor.strength() * orbit.apocentre().powi(3) / self.mass();
         let is_linear = orbit.is_bound()
-            && perturbation < LINEAR[limit]
+            && self.strength_of(&tensor) < LINEAR[limit]
             && SOME[limit] * orbit.period() < tensor.time_scale();
         self.linear = is_linear.then_some(tensor);
     }

@@ -157,9 +157,9 @@ fn the_energy_with_that_of_the_tide_is_continuous() {
     let own = pair.energy();
     // With short steps it would begin and end in turn.
     let mut short = pair;
-    short.plan(1e6, 0.01 * pair.orbit().period());
+    short.plan(1e6, 0.01 * pair.orbit().period(), 0.01);
     assert!(short.is_perturbed);
-    pair.plan(1e6, 0.05 * pair.orbit().period());
+    pair.plan(1e6, 0.05 * pair.orbit().period(), 0.01);
     assert!(!pair.is_perturbed);
     // The stored orbit has the energy in the tide less its mean.
     let octupole = 0.05 * tidal(&pair).abs();

@@ -245,10 +245,11 @@ impl Subsystem {
         Ok(())
     }
 
-    /// Decides after a step how the next one of `dt` is made, where the forces on the centre change within the time `scale`.
-    pub fn plan(&mut self, scale: f64, dt: f64) {
+    /// Decides after a step how the next one of `dt` is made, where the forces on the centre change within the time `scale`. `eta`
+    /// is the accuracy parameter of the steps.
+    pub fn plan(&mut self, scale: f64, dt: f64, eta: f64) {
         match self {
-            Self::Pair(pair) => pair.plan(scale, dt),
+            Self::Pair(pair) => pair.plan(scale, dt, eta),
             Self::Multiple(multiple) => multiple.plan(),
         }
     }
