@@ -1,4 +1,5 @@
-//! Potentials of bodies by others, in double precision on the host. Each pair is computed once, for both of its bodies.
+//! Potentials of bodies by others, and their energy, in double precision on the host. Each pair is computed once, for both
+//! of its bodies.
 //!
 //! The roots and quotients of a pair are rounded correctly, and no operation is fused. Sums have a fixed number of
 //! lanes and a fixed order. So neither threads nor the instruction set change a bit.
@@ -12,6 +13,9 @@ const LANES: usize = 8;
 
 /// Bodies that a row goes through at a time: one simple loop for each operation becomes vectors.
 const BLOCK: usize = 256;
+
+/// The same where terms are added one after the other: the processor adds those of a block while it computes the next.
+const ENERGY_BLOCK: usize = 64;
 
 /// Parts of the pairs, each with sums of its own: as many threads can share the work.
 const PARTS: usize = 32;
@@ -83,32 +87,88 @@ impl Columns {
     /// 1 / sqrt(r^2 + eps2) for the bodies from `first` on, at distances r from `x`; 0 where that is no number.
     #[inline(always)]
     fn inverses(&self, first: usize, x: &Vec3, inverse: &mut [f64]) {
-        let n = inverse.len();
+        self.each(first, x, inverse, |_, s| 1.0 / s);
+    }
+
+    /// What `of` makes of j and s = sqrt(r^2 + eps2), for the bodies number `first` + j at distances r from `x`; 0 where s is 0.
+    #[inline(always)]
+    fn each(&self, first: usize, x: &Vec3, found: &mut [f64], of: impl Fn(usize, f64) -> f64) {
+        let n = found.len();
         let [xs, ys, zs] = [0, 1, 2].map(|k| &self.x[k][first..][..n]);
         for j in 0..n {
             let d = [xs[j] - x[0], ys[j] - x[1], zs[j] - x[2]];
             let r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + self.eps2;
             // As bits: a choice between numbers may become a branch, and then there are no vectors.
             let is_apart = u64::from(r2 > 0.0).wrapping_neg();
-            inverse[j] = f64::from_bits((1.0 / r2.sqrt()).to_bits() & is_apart);
+            found[j] = f64::from_bits(of(j, r2.sqrt()).to_bits() & is_apart);
         }
+    }
+
+    /// Energy of the pairs of body i with all after it: one sum, in the order of the bodies.
+    #[inline(always)]
+    fn energy_of_row(&self, i: usize) -> f64 {
+        let (own, x) = (self.masses[i], [0, 1, 2].map(|k| self.x[k][i]));
+        let mut sum = -0.0;
+        for (block, masses) in self.masses[i + 1..].chunks(ENERGY_BLOCK).enumerate() {
+            let mut terms = [0.0; ENERGY_BLOCK];
+            let terms = &mut terms[..masses.len()];
+            self.each(i + 1 + block * ENERGY_BLOCK, &x, terms, |j, s| {
+                masses[j] / s
+            });
+            terms.iter().for_each(|term| sum += term);
+        }
+        -own * sum
     }
 
     /// [`add_rows`](Self::add_rows), by the widest vectors of this processor.
     fn part(&self, part: usize, parts: usize) -> Vec<f64> {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") {
-                // SAFETY: the processor has AVX-512.
-                return unsafe { avx512(self, part, parts) };
-            }
-            if is_x86_feature_detected!("avx2") {
-                // SAFETY: the processor has AVX2.
-                return unsafe { avx2(self, part, parts) };
-            }
-        }
-        self.add_rows(part, parts)
+        widest(Part(self, part, parts))
     }
+}
+
+/// What [`widest`] runs.
+trait Work {
+    type Output;
+    /// Is inlined, so that it has the instructions of its caller.
+    fn run(self) -> Self::Output;
+}
+
+/// [`Columns::add_rows`]
+struct Part<'a>(&'a Columns, usize, usize);
+
+impl Work for Part<'_> {
+    type Output = Vec<f64>;
+    #[inline(always)]
+    fn run(self) -> Vec<f64> {
+        self.0.add_rows(self.1, self.2)
+    }
+}
+
+/// [`Columns::energy_of_row`]
+struct EnergyOfRow<'a>(&'a Columns, usize);
+
+impl Work for EnergyOfRow<'_> {
+    type Output = f64;
+    #[inline(always)]
+    fn run(self) -> f64 {
+        self.0.energy_of_row(self.1)
+    }
+}
+
+/// Does the work by the widest vectors of this processor.
+fn widest<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has AVX-512.
+            return unsafe { avx512(work) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { avx2(work) };
+        }
+    }
+    work.run()
 }
 
 /// Sum of the products, in lanes.
@@ -128,14 +188,25 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-fn avx512(columns: &Columns, part: usize, parts: usize) -> Vec<f64> {
-    columns.add_rows(part, parts)
+fn avx512<W: Work>(work: W) -> W::Output {
+    work.run()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn avx2(columns: &Columns, part: usize, parts: usize) -> Vec<f64> {
-    columns.add_rows(part, parts)
+fn avx2<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
+/// Potential energy of `bodies`: the sum of `-m_i m_j / sqrt(r_ij^2 + eps2)` over the pairs. Coincident unsoftened bodies
+/// add nothing, as in the library.
+///
+/// O(N^2) on all processors; the result does not depend on their number.
+pub fn energy(bodies: &[Body], eps2: f64) -> f64 {
+    let columns = Columns::of(bodies, eps2);
+    // Each row is one sum of its own and rows are added in order: threads cannot change a bit.
+    let row = |i| widest(EnergyOfRow(&columns, i));
+    rows(bodies.len(), row).iter().sum()
 }
 
 /// Potential of each of `bodies` by all others, with the softening `eps2` = eps squared; coincident unsoftened
@@ -246,6 +317,34 @@ mod tests {
                 let together = joined(all.iter().map(Vec::as_slice), n);
                 assert!(together == alone, "{n} {sharers}");
             }
+        }
+    }
+
+    /// As the plainest loop over the pairs has it.
+    #[test]
+    fn the_energy_is_one_sum_a_row() {
+        for (n, eps2) in [(1, 0.0), (2, 0.0), (7, 0.0), (700, 0.0), (1500, 1e-4)] {
+            let mut bodies = plummer(n, 3);
+            if n == 7 {
+                bodies[3].x = bodies[5].x;
+            }
+            let row = |i: usize| {
+                let term = |c: &Body| {
+                    let d = sub(&c.x, &bodies[i].x);
+                    match dot(&d, &d) + eps2 {
+                        r2 if r2 > 0.0 => c.mass / r2.sqrt(),
+                        _ => 0.0,
+                    }
+                };
+                -bodies[i].mass * bodies[i + 1..].iter().map(term).sum::<f64>()
+            };
+            let expected: f64 = (0..n).map(row).sum();
+            let found = energy(&bodies, eps2);
+            assert_eq!(
+                found.to_bits(),
+                expected.to_bits(),
+                "{n}: {found} {expected}"
+            );
         }
     }
 
