@@ -108,6 +108,7 @@ static int attribute(int which)
     case 75: return settings().major;
     case 76: return settings().minor;
     case 81: return 100 * 1024;            // shared memory a multiprocessor
+    case 95: return settings().cooperates; // cooperative launches
     default: return 0;
     }
 }

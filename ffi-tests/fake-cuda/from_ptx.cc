@@ -78,13 +78,13 @@ std::shared_ptr<const Kernel> make_kernel(const Device *device, const std::strin
     }
     try {
         std::shared_ptr<const ptx::Program> program = ptx::compile(text, name);
-        auto run = [=](const void *args, shim::Index grid, shim::Index block) {
+        auto run = [=](const void *args, shim::Index grid, shim::Index block, bool cooperative) {
             DeviceMemory memory(device);
             ptx::roots = settings().roots;
             if (!settings().count)
-                return ptx::run(*program, args, grid, block, settings().order, memory, nullptr);
+                return ptx::run(*program, args, grid, block, cooperative, settings().order, memory, nullptr);
             ptx::Counts counts(program->steps.size());
-            std::string wrong = ptx::run(*program, args, grid, block, settings().order, memory, &counts);
+            std::string wrong = ptx::run(*program, args, grid, block, cooperative, settings().order, memory, &counts);
             log_counts(*program, counts, shim::volume(grid), shim::volume(block));
             return wrong;
         };

@@ -7,6 +7,7 @@
 
 #include "calls.h"
 #include "modules.h"
+#include "order.h"
 #include "settings.h"
 
 namespace {
@@ -45,7 +46,7 @@ CUresult load(Device *device, CUmodule *out, const void *image)
 
 bool is_legal(shim::Index grid, shim::Index block, unsigned threads)
 {
-    auto volume = [](shim::Index i) { return std::size_t(i.x) * i.y * i.z; };
+    using shim::volume;
     return volume(grid) > 0 && volume(block) > 0 && grid.x <= 0x7fffffff && grid.y <= 65535 &&
            grid.z <= 65535 && block.z <= 64 && volume(block) <= threads;
 }
@@ -71,11 +72,12 @@ CUresult check_arguments(const Device *device, const Kernel &kernel, const char 
     return SUCCESS;
 }
 
-CUresult execute(const Device *device, const Kernel &kernel, shim::Index grid, shim::Index block, const std::vector<char> &args)
+CUresult execute(const Device *device, const Kernel &kernel, shim::Index grid, shim::Index block, bool cooperative,
+                 const std::vector<char> &args)
 {
     if (CUresult code = check_arguments(device, kernel, args.data()))
         return code;
-    std::string wrong = kernel.run(args.data(), grid, block);
+    std::string wrong = kernel.run(args.data(), grid, block, cooperative);
     if (!wrong.empty()) {
         complain(wrong);
         return LAUNCH_FAILED;
@@ -90,6 +92,39 @@ int resident(const Function *function, int threads)
 {
     int by_registers = 65536 / int(settings().registers) / threads;
     return threads > int(function->kernel->threads) ? 0 : std::min(2048 / threads, by_registers);
+}
+
+// Whether the device takes a launch whose blocks wait for each other.
+CUresult cooperates(const Function *function, shim::Index grid, shim::Index block)
+{
+    if (!settings().cooperates)
+        return NOT_SUPPORTED;
+    const std::size_t at_a_time = std::size_t(resident(function, int(shim::volume(block)))) * settings().multiprocessors;
+    return shim::volume(grid) > at_a_time ? COOPERATIVE_LAUNCH_TOO_LARGE : SUCCESS;
+}
+
+CUresult launch(Device *device, Function *function, shim::Index grid, shim::Index block, bool cooperative, CUstream handle,
+                void **parameters)
+{
+    Stream *stream = find_stream(handle);
+    if (!stream || function->device != device)
+        return INVALID_HANDLE;
+    std::shared_ptr<const Kernel> kernel = function->kernel;
+    if (!parameters || !is_legal(grid, block, kernel->threads)) {
+        complain(kernel->name + ": a grid or block that no device takes");
+        return INVALID_VALUE;
+    }
+    if (CUresult code = cooperative ? cooperates(function, grid, block) : CUresult(SUCCESS))
+        return code;
+    count("blocks", shim::volume(grid));
+    count("kernel:" + kernel->name, 1);
+    std::vector<char> args(kernel->args_size);
+    for (std::size_t n = 0; n < function->parameters.size(); ++n)
+        std::memcpy(args.data() + function->parameters[n].at, parameters[n], function->parameters[n].bytes);
+    if (CUresult code = check_arguments(device, *kernel, args.data()))
+        return code;
+    note(kernel->name + " " + std::to_string(shim::volume(grid)));
+    return enqueue_kernel(stream, [=] { return execute(device, *kernel, grid, block, cooperative, args); });
 }
 
 } // namespace
@@ -189,27 +224,21 @@ CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, CUfunction functi
 }
 
 CALL(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-     unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream handle,
+     unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream stream,
      void **parameters, void **)
 {
-    return call_current(__func__, [=](Device *device) -> CUresult {
-        Stream *stream = find_stream(handle);
-        if (!stream || function->device != device)
-            return INVALID_HANDLE;
-        std::shared_ptr<const Kernel> kernel = function->kernel;
-        shim::Index grid{grid_x, grid_y, grid_z}, block{block_x, block_y, block_z};
-        if (!parameters || !is_legal(grid, block, kernel->threads)) {
-            complain(kernel->name + ": a grid or block that no device takes");
-            return INVALID_VALUE;
-        }
-        count("blocks", 1ul * grid.x * grid.y * grid.z);
-        count("kernel:" + kernel->name, 1);
-        std::vector<char> args(kernel->args_size);
-        for (std::size_t n = 0; n < function->parameters.size(); ++n)
-            std::memcpy(args.data() + function->parameters[n].at, parameters[n], function->parameters[n].bytes);
-        if (CUresult code = check_arguments(device, *kernel, args.data()))
-            return code;
-        note(kernel->name + " " + std::to_string(grid_x * grid_y * grid_z));
-        return enqueue_kernel(stream, [=] { return execute(device, *kernel, grid, block, args); });
+    const shim::Index grid{grid_x, grid_y, grid_z}, block{block_x, block_y, block_z};
+    return call_current(__func__, [=](Device *device) {
+        return launch(device, function, grid, block, false, stream, parameters);
+    });
+}
+
+CALL(cuLaunchCooperativeKernel, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+     unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream stream,
+     void **parameters)
+{
+    const shim::Index grid{grid_x, grid_y, grid_z}, block{block_x, block_y, block_z};
+    return call_current(__func__, [=](Device *device) {
+        return launch(device, function, grid, block, true, stream, parameters);
     });
 }

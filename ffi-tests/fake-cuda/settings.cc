@@ -88,6 +88,8 @@ void set(Settings &s, const std::string &name, const std::string &value)
         s.late = value == "late";
     else if (name == "MAPS")
         s.maps = number(name, value) != 0;
+    else if (name == "COOPERATES")
+        s.cooperates = number(name, value) != 0;
     else if (name == "DELAY")
         s.delay = double(number(name, value)) * 1e-3;
     else if (name == "HANG")

@@ -28,6 +28,7 @@ struct Settings {
     unsigned char fill = 0xff;
     bool late = true;
     bool maps = true;
+    bool cooperates = true;
     double delay = 0; // seconds
     unsigned long hang = 0; // number of the launch that never ends
     int clock = 1000000; // kHz

@@ -48,8 +48,8 @@ struct Kernel {
     std::string name;
     std::size_t args_size;
     unsigned threads; // the most that a block may have
-    // Empty, or what went wrong.
-    std::function<std::string(const void *args, shim::Index grid, shim::Index block)> run;
+    // Empty, or what went wrong. The blocks of a cooperative launch wait for each other.
+    std::function<std::string(const void *args, shim::Index grid, shim::Index block, bool cooperative)> run;
 };
 
 struct Function {

@@ -143,9 +143,15 @@ CALL(cuModuleGetFunction, void **function, void *, const char *name)
 }
 
 CALL(cuFuncGetAttribute, int *value, int, void *) { return *value = 1024, success; }
+CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, void *, int, std::size_t) { return *blocks = 1, success; }
 
 CALL(cuLaunchKernel, void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
      void **parameters, void **)
 {
     return queue(function == &force ? pair * pairs(parameters) : 0), counts[0]++, success;
+}
+
+CALL(cuLaunchCooperativeKernel, void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **)
+{
+    return queue(0), counts[0]++, success;
 }

@@ -77,7 +77,8 @@ void GlobalMemory::barrier()
 
 void GlobalMemory::fence(u32 thread)
 {
-    ++fences[thread];
+    if (++fences[thread] == 0)
+        throw Wrong("more fences in one launch than the interpreter counts");
     known[thread] = told[thread];
 }
 
@@ -120,43 +121,73 @@ inline void GlobalMemory::against_writer(const Cell &cell, u64 at, u32 thread, b
 {
     if (cell.writer_block == nobody)
         return;
-    const bool own = alone && cell.writer == thread;
-    const bool races = cell.writer_block == block ? !own && cell.writer_phase == phase
-                                                  : !knows(thread, cell.writer_block, cell.writer, cell.writer_fences);
+    const Access &write = cell.write;
+    const bool own = alone && write.thread == thread;
+    const bool races = cell.writer_block == block ? !own && write.phase == phase
+                                                  : !knows(thread, cell.writer_block, write.thread, write.fences);
     if (races)
-        wrong(std::string("race: ") + what + " of what " + name_of(cell.writer_block, cell.writer) + " wrote", at);
+        wrong(std::string("race: ") + what + " of what " + name_of(cell.writer_block, write.thread) + " wrote", at);
+}
+
+void GlobalMemory::against_reading(u32 reader_block, const Access &read, u64 at, u32 thread) const
+{
+    const bool races = reader_block == block ? read.thread != thread && read.phase == phase
+                                             : !knows(thread, reader_block, read.thread, read.fences);
+    if (races)
+        wrong("race: a write of what " + name_of(reader_block, read.thread) + " read", at);
 }
 
 inline void GlobalMemory::against_reader(const Cell &cell, u64 at, u32 thread) const
 {
     if (cell.reader_block == nobody)
         return;
-    const bool races = cell.reader_block == block ? cell.reader != thread && cell.reader_phase == phase
-                                                  : !knows(thread, cell.reader_block, cell.reader, cell.reader_fences);
-    if (races)
-        wrong("race: a write of what " + name_of(cell.reader_block, cell.reader) + " read", at);
+    if (cell.reader_block != many_blocks || !launch.cooperative)
+        return against_reading(cell.reader_block, cell.read, at, thread);
+    for (const auto &[reader_block, read] : launch.readings.at(at))
+        against_reading(reader_block, read, at, thread);
+}
+
+// Makes a read of the block its last one, or one of several threads.
+void GlobalMemory::note(Access &last, const Access &read) const
+{
+    // Who read before the last barrier is in nobody's way any more.
+    const bool others = last.thread != read.thread && last.phase == phase;
+    last = read;
+    if (others)
+        last.thread = u16(several);
+}
+
+// The same where another block, or several, have read the word.
+void GlobalMemory::note(Cell &cell, u64 at, const Access &read)
+{
+    if (launch.cooperative) {
+        Readings &readings = launch.readings[at];
+        if (cell.reader_block != many_blocks)
+            readings = {{cell.reader_block, cell.read}};
+        auto [mine, is_first] = readings.emplace(block, read);
+        if (!is_first)
+            note(mine->second, read);
+    }
+    cell.reader_block = many_blocks;
 }
 
 const u8 *GlobalMemory::read(u64 at, unsigned bytes, u32 thread, bool alone, bool coherent)
 {
-    const u16 reader = u16(alone ? thread : several);
+    const Access read = now(thread, alone ? thread : several);
     return each(at, bytes, [&](Cell &cell, u64 place) {
-        if (cell.writer_block == nobody && cell.reader_block == many_blocks)
+        if (cell.writer_block == nobody && cell.reader_block == many_blocks && !launch.cooperative)
             return;
         against_writer(cell, place, thread, alone, "a read");
         if (cell.writer_block != nobody && cell.writer_block != block && !coherent)
             wrong("a read through the multiprocessor's cache of what another block wrote", place);
         if (cell.reader_block == nobody) {
             cell.reader_block = block;
-            cell.reader = reader;
-        } else if (cell.reader_block != block) {
-            cell.reader_block = many_blocks;
-        } else if (cell.reader != reader) {
-            // Who read before the last barrier is in nobody's way any more.
-            cell.reader = cell.reader_phase == phase ? u16(several) : reader;
+            cell.read = read;
+        } else if (cell.reader_block == block) {
+            note(cell.read, read);
+        } else {
+            note(cell, place, read);
         }
-        cell.reader_phase = phase;
-        cell.reader_fences = fences[thread];
     });
 }
 
@@ -166,9 +197,7 @@ u8 *GlobalMemory::write(u64 at, unsigned bytes, u32 thread)
         against_writer(cell, place, thread, true, "a write");
         against_reader(cell, place, thread);
         cell.writer_block = block;
-        cell.writer = u16(thread);
-        cell.writer_phase = phase;
-        cell.writer_fences = fences[thread];
+        cell.write = now(thread, thread);
         cell.reader_block = nobody;
     });
 }
@@ -176,16 +205,14 @@ u8 *GlobalMemory::write(u64 at, unsigned bytes, u32 thread)
 u8 *GlobalMemory::update(u64 at, unsigned bytes, u32 thread)
 {
     u8 *place = each(at, bytes, [&](Cell &cell, u64 where) {
-        if (cell.writer != atomically)
+        if (cell.write.thread != atomically)
             against_writer(cell, where, thread, true, "an atomic operation");
         against_reader(cell, where, thread);
         // It does not make a thread's own write before it one that others may meet.
-        if (cell.writer_block == block && cell.writer == thread && cell.writer_phase == phase)
+        if (cell.writer_block == block && cell.write.thread == thread && cell.write.phase == phase)
             return;
         cell.writer_block = block;
-        cell.writer = u16(atomically);
-        cell.writer_phase = phase;
-        cell.writer_fences = fences[thread];
+        cell.write = now(thread, atomically);
     });
     Knowledge &posted = launch.posted[at];
     auto mine = std::make_shared<Knowledge>();

@@ -3,7 +3,9 @@
 // Blocks of one launch may learn of each other's writes in one way only, which is that of the PTX memory
 // model in the form that kirin uses: the writer fences, its block meets at a barrier, a thread counts by an
 // atomic operation on a place where a thread of the reader's block counts later; that block meets at a
-// barrier, the reader fences, and then reads past the caches of its multiprocessor.
+// barrier, the reader fences, and then reads past the caches of its multiprocessor. A write after reads of other blocks needs
+// the same, with the parts of reader and writer exchanged. If several blocks have read a word, only a cooperative launch keeps
+// them apart: in other launches no block can wait for all others.
 #ifndef FAKE_CUDA_PTX_GLOBAL_H
 #define FAKE_CUDA_PTX_GLOBAL_H
 
@@ -20,13 +22,16 @@ namespace ptx {
 
 constexpr u32 nobody = 0xffffffff, many_blocks = 0xfffffffe;
 
+// The last access of a kind: its thread, barriers of the block before, and fences of the thread before.
+struct Access {
+    u16 thread, phase, fences;
+};
+
 // The last accesses to a word of global memory, of the launch whose number it has.
 struct Cell {
     u32 launch;
     u32 writer_block, reader_block;
-    u16 writer, reader;                 // threads
-    u16 writer_phase, reader_phase;     // barriers of their block before
-    u16 writer_fences, reader_fences;   // fences of theirs before
+    Access write, read;
 };
 
 // A piece of memory that kernels may use, with what is known of its words.
@@ -57,13 +62,18 @@ typedef std::shared_ptr<const std::vector<u16>> Fences;
 // By block.
 typedef std::map<u32, Fences> Knowledge;
 
+// The last read of a word by each block.
+typedef std::map<u32, Access> Readings;
+
 // One launch: what its blocks share.
 class Launch {
 public:
-    Launch(Memory &memory, u32 number) : number(number), memory(memory) {}
+    Launch(Memory &memory, u32 number, bool cooperative) : number(number), cooperative(cooperative), memory(memory) {}
     Region &region(u64 at, unsigned bytes);
     const u32 number;
+    const bool cooperative;
     std::unordered_map<u64, Knowledge> posted; // by the address of an atomic operation
+    std::unordered_map<u64, Readings> readings; // by address, of words that several blocks of a cooperative launch read
 
 private:
     Memory &memory;
@@ -91,6 +101,11 @@ private:
     bool knows(u32 thread, u32 block, u32 writer, u16 fences) const;
     void against_writer(const Cell &cell, u64 at, u32 thread, bool alone, const char *what) const;
     void against_reader(const Cell &cell, u64 at, u32 thread) const;
+    void against_reading(u32 reader_block, const Access &read, u64 at, u32 thread) const;
+    // An access of a thread, which counts as one of `who`.
+    Access now(u32 thread, u32 who) const { return {u16(who), phase, fences[thread]}; }
+    void note(Access &last, const Access &read) const;
+    void note(Cell &cell, u64 at, const Access &read);
 
     Launch &launch;
     u32 block = 0;

@@ -2,6 +2,7 @@
 
 #include "run.h"
 
+#include <algorithm>
 #include <limits>
 #include <random>
 
@@ -36,37 +37,51 @@ void in_plain_order(Grid &grid, const std::vector<u32> &order, const std::vector
 void in_turns(Grid &grid, const std::vector<u32> &order, shim::Permutations &permutations, u64 seed,
               u32 &current)
 {
+    const std::size_t at_a_time = grid.launch.cooperative ? order.size() : most_at_a_time;
     std::mt19937_64 random(seed);
     std::vector<std::unique_ptr<Block>> running;
     auto next = order.begin();
-    while (next != order.end() && running.size() < most_at_a_time) {
+    while (next != order.end() && running.size() < at_a_time) {
         running.push_back(std::make_unique<Block>(grid, numbers(shim::volume(grid.threads), permutations)));
         running.back()->begin(*next++);
     }
+    // In plain order each block has its turn in every round, and each of its teams in turn.
+    auto remains = [&](std::unique_ptr<Block> &block, unsigned long instructions, std::size_t choice) {
+        current = block->number();
+        if (block->run(instructions, choice))
+            return true;
+        if (next == order.end())
+            return false;
+        block->begin(*next++);
+        return true;
+    };
+    if (permutations.plain()) {
+        for (std::size_t round = 0; !running.empty(); ++round)
+            running.erase(std::remove_if(running.begin(), running.end(),
+                                         [&](auto &block) { return !remains(block, longest_turn, round); }),
+                          running.end());
+        return;
+    }
     while (!running.empty()) {
         std::unique_ptr<Block> &block = running[random() % running.size()];
-        current = block->number();
-        if (block->run(1 + random() % longest_turn, random()))
-            continue;
-        if (next != order.end())
-            block->begin(*next++);
-        else
+        const unsigned long instructions = 1 + random() % longest_turn;
+        if (!remains(block, instructions, random()))
             running.erase(running.begin() + (&block - running.data()));
     }
 }
 
 } // namespace
 
-std::string run(const Program &program, const void *arguments, shim::Index blocks, shim::Index threads,
+std::string run(const Program &program, const void *arguments, shim::Index blocks, shim::Index threads, bool cooperative,
                 shim::Order order, Memory &memory, Counts *counts)
 {
     static u32 launches = 0;
-    Grid grid{program, static_cast<const u8 *>(arguments), blocks, threads, Launch(memory, ++launches), counts};
+    Grid grid{program, static_cast<const u8 *>(arguments), blocks, threads, Launch(memory, ++launches, cooperative), counts};
     shim::Permutations permutations(order);
     u32 current = 0;
     try {
         const std::vector<u32> sequence = numbers(shim::volume(blocks), permutations);
-        if (order.kind == shim::Order::shuffled)
+        if (cooperative || order.kind == shim::Order::shuffled)
             in_turns(grid, sequence, permutations, order.seed, current);
         else
             in_plain_order(grid, sequence, numbers(shim::volume(threads), permutations), current);

@@ -17,8 +17,9 @@ struct Counts {
 };
 
 // Empty if all went well, or what went wrong. In plain order one block runs after the other, each thread
-// until it has to wait; in shuffled order some blocks run at a time and take turns anywhere. `counts` may be null.
-std::string run(const Program &program, const void *arguments, shim::Index blocks, shim::Index threads,
+// until it has to wait; in shuffled order some blocks run at a time and take turns anywhere. The blocks of a cooperative
+// launch wait for each other, so all of them run at a time and take turns in every order. `counts` may be null.
+std::string run(const Program &program, const void *arguments, shim::Index blocks, shim::Index threads, bool cooperative,
                 shim::Order order, Memory &memory, Counts *counts);
 
 } // namespace ptx

@@ -32,6 +32,8 @@ CUresult cuModuleLoadData(CUmodule *, const void *);
 CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *);
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                         unsigned, CUstream, void **, void **);
+CUresult cuLaunchCooperativeKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                   unsigned, CUstream, void **);
 }
 
 struct Args {
@@ -185,6 +187,17 @@ int main(int argc, char **argv)
         std::printf("%d ", cuModuleLoadData(&module, ".version 8.3\n.target sm_60\n"));
         std::printf("%d ", cuModuleLoadData(&module, ".version 7.0\n.target sm_90\n"));
         std::printf("%d\n", cuModuleLoadData(&module, "nonsense"));
+    } else if (what == "together") {
+        // So many blocks, which wait for each other.
+        CUfunction function;
+        must(find(&function, "together"));
+        Args args{to, from, count, by};
+        void *parameters[] = {&args};
+        CUresult code = cuLaunchCooperativeKernel(function, by, 1, 1, threads, 1, 1, 0, stream, parameters);
+        code = code ? code : cuStreamSynchronize(stream);
+        std::printf("%d %d\n", code, code);
+        if (code == SUCCESS)
+            print(count);
     } else if (what == "fork") {
         if (pid_t child = fork())
             waitpid(child, nullptr, 0);

@@ -61,9 +61,10 @@ fn module(name: &str, body: &str) -> String {
     )
 }
 
-/// What the client prints, and the driver's log.
+/// What the client prints, and the driver's log. Behind the kernel's name may stand a number for the client.
 fn ask(name: &str, body: &str, settings: &[(&str, &str)]) -> Option<(Vec<i64>, Log)> {
-    ask_module(name, &module(name, body), settings)
+    let kernel = name.split(' ').next().unwrap_or(name);
+    ask_module(name, &module(kernel, body), settings)
 }
 
 fn ask_module(name: &str, text: &str, settings: &[(&str, &str)]) -> Option<(Vec<i64>, Log)> {
@@ -74,7 +75,7 @@ fn ask_module(name: &str, text: &str, settings: &[(&str, &str)]) -> Option<(Vec<
     std::fs::write(place("ptx"), text).expect("the target folder is writable");
     let mut command = clean_command(program, settings);
     command.env("FAKE_CUDA_LOG", place("log"));
-    command.env("PTX", place("ptx")).arg(name);
+    command.env("PTX", place("ptx")).args(name.split(' '));
     let output = run(&mut command);
     let (out, err) = texts(&output);
     assert!(output.status.success() && err.is_empty(), "{text}\n{err}");
@@ -347,6 +348,76 @@ $OVER:";
         "	shfl.sync.bfly.f32 	%f1|%p2, %f2, 1, 31, -1;",
         "the interpreter does not know",
     );
+}
+
+/// Four blocks of a cooperative launch: each thread writes its word of the second array, all wait for each other, and each reads
+/// the word of a thread of another block. Word 0 counts the blocks that have come.
+const TOGETHER: &str = "
+	setp.eq.s32 	%p1, %r2, 0;
+	add.s32 	%r5, %r2, 1000;
+	@!%p1 st.global.u32 	[%rd5], %r5;
+	membar.gl;
+	bar.sync 	0;
+	setp.ne.s32 	%p2, %r1, 0;
+	@%p2 bra 	$WAITED;
+	atom.global.add.u32 	%r6, [%rd2], 1;
+$SPIN:
+	atom.global.add.u32 	%r6, [%rd2], 0;
+	setp.lt.u32 	%p3, %r6, 4;
+	@%p3 bra 	$SPIN;
+$WAITED:
+	bar.sync 	0;
+	membar.gl;
+	mov.u32 	%r7, 255;
+	sub.s32 	%r8, %r7, %r2;
+	max.s32 	%r8, %r8, 1;
+	mul.wide.u32 	%rd9, %r8, 4;
+	add.s64 	%rd10, %rd2, %rd9;
+	ld.global.cg.u32 	%r9, [%rd10];
+	st.global.u32 	[%rd4], %r9;";
+
+#[test]
+fn blocks_of_a_cooperative_launch_wait_for_each_other() {
+    let expected: Vec<u32> = (0..ALL as u32).map(|i| 1000 + (255 - i).max(1)).collect();
+    for order in ["forward", "reverse", "1", "2", "3"] {
+        let Some(found) = words("together 4", TOGETHER, &[("FAKE_CUDA_ORDER", order)]) else {
+            return;
+        };
+        assert_eq!(found, expected, "{order}");
+    }
+    // The writer's fence and the reader's.
+    for fence in ["	membar.gl;\n	bar.sync 	0;", "	bar.sync 	0;\n	membar.gl;"] {
+        let without = TOGETHER.replace(fence, "	bar.sync 	0;");
+        assert_ne!(without, TOGETHER);
+        refused("together 4", &without, "race: a read of what thread ");
+    }
+    let cached = TOGETHER.replace("ld.global.cg.", "ld.global.");
+    refused("together 4", &cached, "the multiprocessor's cache");
+    // Without a barrier of the first block.
+    let unordered = TOGETHER.replace("	@%p2 bra 	$WAITED;", "	bra.uni 	$WAITED;");
+    refused("together 4", &unordered, "race: ");
+}
+
+/// Blocks of 64 threads with 64 registers each: 16 on each of four multiprocessors.
+#[test]
+fn cooperative_launches_have_a_limit() {
+    let code = |name: &str, settings: &[(&str, &str)]| {
+        let (numbers, log) = ask(name, "", settings)?;
+        assert_eq!(log.complaints, [""; 0]);
+        Some(numbers[0])
+    };
+    for (name, settings, expected) in [
+        ("together 64", &[][..], 0),
+        ("together 65", &[], 720),
+        ("together 32", &[("FAKE_CUDA_REGISTERS", "128")], 0),
+        ("together 33", &[("FAKE_CUDA_REGISTERS", "128")], 720),
+        ("together 1", &[("FAKE_CUDA_COOPERATES", "0")], 801),
+    ] {
+        match code(name, settings) {
+            Some(found) => assert_eq!(found, expected, "{name} {settings:?}"),
+            None => return,
+        }
+    }
 }
 
 /// A kernel of several parameters: the client's structure in parts.

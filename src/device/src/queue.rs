@@ -149,6 +149,81 @@ impl Gpu {
         threads: usize,
         arguments: &[&dyn Argument],
     ) -> Result<()> {
+        self.check_threads(kernel, threads)?;
+        if blocks == 0 {
+            return Ok(());
+        }
+        let (grid, block) = ((size(blocks)?, 1), (size(threads)?, 1));
+        let mut addresses = addresses(arguments);
+        self.0.queue(|stream| {
+            // SAFETY: the addresses are those of the arguments; the rest is the caller's promise. Arrays wait for the queue before
+            // they give their memory back.
+            unsafe { stream.launch_with(kernel.kernel, grid, block, &mut addresses) }
+        })
+    }
+
+    /// Queues a kernel whose thread blocks may wait for each other, because the device runs all of them at a time. There are
+    /// at most [`Gpu::resident_blocks`] of them.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Gpu::launch`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Gpu::launch`] and [`Gpu::resident_blocks`]; there are too many thread blocks.
+    pub unsafe fn launch_cooperative(
+        &self,
+        kernel: &Kernel,
+        blocks: usize,
+        threads: usize,
+        arguments: &[&dyn Argument],
+    ) -> Result<()> {
+        let resident = self.resident_blocks(kernel, threads)?;
+        // The driver's refusal would bar the device.
+        if blocks > resident {
+            return Err(Failure::new(format!(
+                "{blocks} thread blocks of {threads} threads are to wait for each other; the device holds {resident} at a time"
+            )));
+        }
+        if blocks == 0 {
+            return Ok(());
+        }
+        let (grid, block) = ((size(blocks)?, 1), (size(threads)?, 1));
+        let mut addresses = addresses(arguments);
+        self.0.queue(|stream| {
+            // SAFETY: as in `launch`.
+            unsafe { stream.launch_cooperative(kernel.kernel, grid, block, &mut addresses) }
+        })
+    }
+
+    /// Thread blocks of so many threads that the device holds at a time, as many as [`Gpu::launch_cooperative`] takes. There is
+    /// one at least.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot run all thread blocks of a kernel at a time, or has no room for one; and as for [`Gpu::launch`].
+    pub fn resident_blocks(&self, kernel: &Kernel, threads: usize) -> Result<usize> {
+        self.check_threads(kernel, threads)?;
+        let device = self.0.device;
+        let _current = self.0.enter()?;
+        if !self.0.seen(device.cooperates())? {
+            return Err(Failure::new(format!(
+                "device {} ({}) has no cooperative launches: thread blocks cannot wait for each other",
+                device.ordinal, device.name
+            )));
+        }
+        let threads_asked = size(threads)?.cast_signed();
+        let of_one = self.0.seen(kernel.kernel.resident_blocks(threads_asked))?;
+        match of_one * device.multiprocessors {
+            0 => Err(Failure::new(format!(
+                "the device has no room for a thread block of {threads} threads of this kernel"
+            ))),
+            resident => Ok(resident),
+        }
+    }
+
+    fn check_threads(&self, kernel: &Kernel, threads: usize) -> Result<()> {
         if !Rc::ptr_eq(&self.0, &kernel.queue) {
             return Err(Failure::new("a kernel of another queue"));
         }
@@ -159,21 +234,7 @@ impl Gpu {
                 "a thread block of {threads} threads; the kernel takes 1 to {most}"
             )));
         }
-        if blocks == 0 {
-            return Ok(());
-        }
-        let size = |n: usize| {
-            i32::try_from(n)
-                .map(i32::cast_unsigned)
-                .map_err(|e| Failure::new(format!("{n}: {e}")))
-        };
-        let (grid, block) = ((size(blocks)?, 1), (size(threads)?, 1));
-        let mut addresses: Vec<*mut c_void> = arguments.iter().map(|a| a.address()).collect();
-        self.0.queue(|stream| {
-            // SAFETY: the addresses are those of the arguments; the rest is the caller's promise. Arrays wait for the queue before
-            // they give their memory back.
-            unsafe { stream.launch_with(kernel.kernel, grid, block, &mut addresses) }
-        })
+        Ok(())
     }
 
     /// Waits until everything queued is done.
@@ -265,6 +326,17 @@ impl Drop for Queue {
             self.stream.free(&current);
         }
     }
+}
+
+/// The number of thread blocks, or of their threads, as the driver takes it.
+fn size(n: usize) -> Result<u32> {
+    i32::try_from(n)
+        .map(i32::cast_unsigned)
+        .map_err(|e| Failure::new(format!("{n}: {e}")))
+}
+
+fn addresses(arguments: &[&dyn Argument]) -> Vec<*mut c_void> {
+    arguments.iter().map(|a| a.address()).collect()
 }
 
 /// A module of kernels on a device.

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use kirin_device::{Gpu, ptx};
+use kirin_device::{Argument, Gpu, ptx};
 
 /// Says that this process is the one with the driver that interprets PTX.
 const INSIDE: &str = "LAUNCHES_TEST_INSIDE";
@@ -17,7 +17,8 @@ fn the_device_is_used_after_a_refusal() {
         return;
     };
     assert!(run.success, "{run:?}");
-    assert_eq!(run.log.count("kernel:scale"), 1);
+    assert_eq!(run.log.count("kernel:scale"), 2);
+    assert_eq!(run.log.count("cuLaunchCooperativeKernel"), 1);
 }
 
 fn launch() {
@@ -44,7 +45,21 @@ fn launch() {
         let launched = unsafe { gpu.launch(&kernel, blocks, threads, &[&there, &2.0, &3]) };
         assert_eq!(launched.is_ok(), is_taken, "{blocks}, {threads}");
     }
+    // Thread blocks that could wait for each other: 16 on each of four multiprocessors.
+    let resident = gpu.resident_blocks(&kernel, 64).expect("it has some");
+    assert_eq!(resident, 64);
+    for (blocks, threads, is_taken) in [
+        (resident + 1, 64, false),
+        (1, 65, false),
+        (0, 64, true),
+        (resident, 64, true),
+    ] {
+        let arguments: [&dyn Argument; 3] = [&there, &2.0, &3];
+        // SAFETY: as above.
+        let launched = unsafe { gpu.launch_cooperative(&kernel, blocks, threads, &arguments) };
+        assert_eq!(launched.is_ok(), is_taken, "{blocks}, {threads}");
+    }
     there.download(&mut here).expect("it is queued");
-    assert_eq!(here.values().expect("it is done"), [2.0, 4.0, 6.0]);
+    assert_eq!(here.values().expect("it is done"), [4.0, 8.0, 12.0]);
     Gpu::open().expect("it did not fail before");
 }

@@ -64,7 +64,7 @@ impl Device {
     pub(super) fn new(ordinal: c_int) -> Result<Self> {
         use sys::CUdevice_attribute_enum as Attribute;
         let device: sys::CUdevice = ask!(cuDeviceGet(ordinal))?;
-        let attribute = |which| -> Result<c_int> { ask!(cuDeviceGetAttribute(which, device)) };
+        let attribute = |which| attribute(device, which);
         let mut name = [0u8; 128];
         // SAFETY: the array has the length given.
         let code = unsafe { (driver().cuDeviceGetName)(name.as_mut_ptr().cast(), 128, device) };
@@ -126,6 +126,16 @@ impl Device {
         self.failed
             .load(Ordering::Relaxed)
             .then(|| "it failed before".to_owned())
+    }
+
+    /// Whether the device can run all thread blocks of a kernel at a time, so that they may wait for each other.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn cooperates(&self) -> Result<bool> {
+        let which = sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH;
+        Ok(attribute(self.device, which)? != 0)
     }
 
     /// Bars the device from further use. The caller reports the loss.
@@ -201,4 +211,8 @@ impl Device {
         let usage = self.usage.lock();
         (usage.kernels.len(), usage.loading)
     }
+}
+
+fn attribute(device: sys::CUdevice, which: sys::CUdevice_attribute) -> Result<c_int> {
+    ask!(cuDeviceGetAttribute(which, device))
 }

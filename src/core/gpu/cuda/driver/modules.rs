@@ -132,6 +132,19 @@ impl Kernel {
         let most: c_int = ask!(cuFuncGetAttribute(which, self.0))?;
         Ok(usize::try_from(most).unwrap_or(0))
     }
+
+    /// Thread blocks of so many threads that a multiprocessor holds at a time.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn resident_blocks(self, threads: c_int) -> Result<usize> {
+        // SAFETY: the kernel's module stays loaded.
+        let blocks: c_int = ask!(cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            self.0, threads, 0
+        ))?;
+        Ok(usize::try_from(blocks).unwrap_or(0))
+    }
 }
 
 #[cfg(test)]

@@ -278,6 +278,41 @@ impl Stream {
         result_of("cuLaunchKernel", code)
     }
 
+    /// As [`Stream::launch_with`], for a kernel whose thread blocks wait for each other: the device runs all of them at a time, or
+    /// refuses.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Stream::launch_with`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub unsafe fn launch_cooperative(
+        &self,
+        kernel: Kernel,
+        grid: (u32, u32),
+        block: (u32, u32),
+        parameters: &mut [*mut c_void],
+    ) -> Result<()> {
+        // SAFETY: passed on.
+        let code = unsafe {
+            (driver().cuLaunchCooperativeKernel)(
+                kernel.0,
+                grid.0,
+                grid.1,
+                1,
+                block.0,
+                block.1,
+                1,
+                0,
+                self.0,
+                parameters.as_mut_ptr(),
+            )
+        };
+        result_of("cuLaunchCooperativeKernel", code)
+    }
+
     /// Queues a fill with zeros.
     ///
     /// # Safety
