@@ -115,6 +115,18 @@ pub enum Program {
         #[command(flatten)]
         device: LaunchOptions,
     },
+    /// Basic n-body solver on a GPU, many time steps in one kernel
+    CooperativeGpu {
+        /// The problem.
+        #[command(flatten)]
+        problem: Problem,
+        /// The launch.
+        #[command(flatten)]
+        device: LaunchOptions,
+        /// Number of thread blocks [default: one for every T particles, but no more than the device holds at a time]
+        #[arg(long, value_name = "B", value_parser = one_or_more)]
+        blocks: Option<usize>,
+    },
     /// The n-body problem through the GRAPE-6 interface
     Library {
         /// The problem.

@@ -74,6 +74,11 @@ fn run_program(program: &Program) -> Result<(), String> {
         Program::ReducedRanks { problem, ranks } => nbody::on_ranks(*ranks, problem, true),
         Program::BasicGpu { problem, device } => nbody::on_gpu(Memory::Global, device, problem),
         Program::SharedGpu { problem, device } => nbody::on_gpu(Memory::Shared, device, problem),
+        Program::CooperativeGpu {
+            problem,
+            device,
+            blocks,
+        } => nbody::on_gpu_together(*blocks, device, problem),
         Program::Library { problem, library } => nbody::by_library(library.as_deref(), problem),
         Program::Sort { buckets, list } => sort::run(list, |keys| {
             sorts::serial::sort(keys, *buckets);

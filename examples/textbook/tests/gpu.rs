@@ -37,9 +37,16 @@ fn the_solvers_have_the_bits_of_the_serial_one() {
         for scheme in [&["--every", "2"][..], &["--leapfrog"]] {
             let problem = [&[n, "3", "2000"], scheme].concat();
             let expected = on_cpu(&[&["basic"], &problem[..]].concat());
-            for program in ["basic-gpu", "shared-gpu"] {
+            // The cooperative one with a particle a thread, with several, and with blocks that have none.
+            for program in [
+                &["basic-gpu"][..],
+                &["shared-gpu"],
+                &["cooperative-gpu"],
+                &["cooperative-gpu", "--blocks", "2"],
+                &["cooperative-gpu", "--blocks", "5"],
+            ] {
                 for order in ORDERS {
-                    let arguments = [&[program], &problem[..], &["--block", "64"]].concat();
+                    let arguments = [program, &problem[..], &["--block", "64"]].concat();
                     let Some(found) = out(&arguments, &[("FAKE_CUDA_ORDER", order)]) else {
                         return;
                     };
@@ -69,6 +76,87 @@ fn the_kernels_are_the_chapters() {
     }
 }
 
+/// One launch between two outputs, and of no more steps than take about a second on a slow GPU. The barriers are counted from
+/// launch to launch.
+#[test]
+fn a_cooperative_launch_takes_many_steps() {
+    for (n, steps, every, launches) in [
+        ("40", "7", None, 1),
+        ("40", "7", Some("3"), 3),
+        ("1", "10000", None, 2),
+    ] {
+        let mut problem = vec![n, steps, "1000"];
+        problem.extend(every.map(|every| ["--every", every]).into_iter().flatten());
+        let arguments = [&["cooperative-gpu"], &problem[..], &["--block", "32"]].concat();
+        let Some(run) = run(&arguments, &[]) else {
+            return;
+        };
+        assert!(run.success, "{run:?}");
+        assert_eq!(run.log.count("cuLaunchCooperativeKernel"), launches);
+        assert_eq!(run.log.count("kernel:basic_steps"), launches);
+        assert_eq!(run.log.count("cuLaunchKernel"), 0);
+        assert!(run.out == on_cpu(&[&["basic"], &problem[..]].concat()));
+    }
+}
+
+/// There are no more blocks than the device holds at a time: here 16 with 64 threads.
+#[test]
+fn blocks_of_a_cooperative_launch_are_resident() {
+    let one = ("FAKE_CUDA_MULTIPROCESSORS", "1");
+    for (n, blocks) in [("64", 1), ("1000", 16), ("1100", 16)] {
+        let arguments = [
+            "cooperative-gpu",
+            n,
+            "1",
+            "1",
+            "--no-output",
+            "--block",
+            "64",
+        ];
+        let Some(run) = run(&arguments, &[one]) else {
+            return;
+        };
+        assert!(run.success, "{run:?}");
+        assert_eq!(run.log.count("blocks"), blocks, "{n}");
+    }
+}
+
+/// The interpreter notices a barrier of the grid that lacks one of its fences, and positions that come out of the
+/// multiprocessor's cache. The kernel has two barriers, each with a fence before and behind it.
+#[test]
+fn a_barrier_without_a_fence_is_noticed() {
+    let shipped = include_str!("../kernels/prebuilt/nbody_f64.ptx");
+    let begin = shipped.find(".entry basic_steps(").expect("the kernel");
+    let (others, kernel) = shipped.split_at(begin);
+    let without = |number: usize| {
+        let (at, fence) = kernel.match_indices("membar.gl;").nth(number)?;
+        Some([&kernel[..at], &kernel[at + fence.len()..]].concat())
+    };
+    assert_eq!(without(4), None);
+    let mut broken: Vec<(String, &str)> = (0..4)
+        .map(|fence| (without(fence).expect("there are four"), "race: "))
+        .collect();
+    broken.push((
+        kernel.replace("ld.global.cg.", "ld.global."),
+        "a read through the multiprocessor's cache of what another block wrote",
+    ));
+    for (number, (kernel, why)) in broken.iter().enumerate() {
+        let folder = kirin_testing::Folder::new(&format!("without-{number}"));
+        std::fs::write(folder.file("nbody.ptx"), [others, kernel].concat()).expect("a file");
+        let modules = folder.file("");
+        for order in ORDERS {
+            let settings = [("FAKE_CUDA_MODULES", &*modules), ("FAKE_CUDA_ORDER", order)];
+            let arguments = ["cooperative-gpu", "150", "3", "2000", "--block", "64"];
+            let Some(run) = run(&arguments, &settings) else {
+                return;
+            };
+            let complaints = run.log.complaints.join("\n");
+            assert!(!run.success, "{number}, {order}");
+            assert!(complaints.contains(why), "{number}, {order}: {complaints}");
+        }
+    }
+}
+
 /// Launches behind a device that does not answer would at some time not return.
 #[test]
 fn the_host_waits_for_each_step() {
@@ -91,11 +179,13 @@ fn single_precision_has_its_own_accuracy() {
     };
     for n in ["1", "50"] {
         let expected = numbers(&on_cpu(&["basic", n, "5", "2000"]));
-        for program in ["basic-gpu", "shared-gpu"] {
+        let mut of_basic = None;
+        for program in ["basic-gpu", "shared-gpu", "cooperative-gpu"] {
             let arguments = [program, n, "5", "2000", "--float", "--block", "32"];
             let Some(found) = out(&arguments, &[]) else {
                 return;
             };
+            assert_eq!(&found, of_basic.get_or_insert(found.clone()), "{program}");
             let found = numbers(&found);
             assert_eq!(found.len(), expected.len());
             let largest = |k: usize| {
@@ -210,7 +300,46 @@ fn what_fails_is_told() {
             assert!(run.err.starts_with(why), "{settings:?}: {}", run.err);
         }
     }
+    let cooperative = ["cooperative-gpu", "4", "2", "1", "--block", "64"];
+    for (more, settings, why) in [
+        (
+            &[][..],
+            ("FAKE_CUDA_COOPERATES", "0"),
+            "textbook: device 0 (Fake 0) has no cooperative launches: thread blocks cannot wait for each other\n",
+        ),
+        (
+            &["--blocks", "65"],
+            ("FAKE_CUDA_MULTIPROCESSORS", "4"),
+            "textbook: 65 thread blocks of 64 threads are to wait for each other; the device holds 64 at a time\n",
+        ),
+        (
+            &[],
+            ("FAKE_CUDA_REGISTERS", "2048"),
+            "textbook: the device has no room for a thread block of 64 threads of this kernel\n",
+        ),
+        (
+            &[],
+            ("FAKE_CUDA_FAIL", "cuLaunchCooperativeKernel:700:device"),
+            "textbook: cuLaunchCooperativeKernel: FAKE_ERROR_700",
+        ),
+        (
+            &[],
+            ("FAKE_CUDA_HANG", "1"),
+            "textbook: cuStreamQuery: FAKE_ERROR_600: no answer for ",
+        ),
+    ] {
+        let settings = [settings, ("KIRIN_GPU_TIMEOUT", "1")];
+        let Some(run) = run(&[&cooperative, more].concat(), &settings) else {
+            return;
+        };
+        assert!(!run.success && run.out.is_empty(), "{settings:?}: {run:?}");
+        assert!(run.err.starts_with(why), "{settings:?}: {}", run.err);
+    }
     for (arguments, why) in [
+        (
+            &["cooperative-gpu", "4", "1", "1", "--blocks", "0"][..],
+            "at least one",
+        ),
         (
             &["sort-gpu", "10", "--block", "33"][..],
             "33 is not a multiple of 32",

@@ -8,10 +8,12 @@
 pub mod basic;
 pub mod basic_ranks;
 pub mod basic_threads;
+pub mod cooperative_gpu;
 pub mod gpu;
 pub mod library;
 pub mod locked_threads;
 pub mod messages;
+pub mod on_device;
 pub mod reduced;
 pub mod reduced_ranks;
 pub mod reduced_threads;

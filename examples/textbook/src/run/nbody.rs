@@ -10,7 +10,7 @@ use kirin_report::machine::processor_seconds;
 
 use super::{elapsed, print};
 use crate::nbody::gpu::{self, Memory};
-use crate::nbody::{basic_ranks, library, reduced_ranks};
+use crate::nbody::{basic_ranks, cooperative_gpu, library, reduced_ranks};
 use crate::options::{LaunchOptions, Problem};
 use crate::particles::{Assignment, Output, Particles};
 use crate::ranks;
@@ -114,6 +114,26 @@ pub fn on_gpu(memory: Memory, device: &LaunchOptions, problem: &Problem) -> Resu
         match device.float {
             true => gpu::solve::<f32>(memory, threads, particles, plan, output)?,
             false => gpu::solve::<f64>(memory, threads, particles, plan, output)?,
+        }
+        Ok(None)
+    })
+}
+
+/// Runs the solver on a GPU whose thread blocks wait for each other: so many, or as many as have particles and as it holds.
+///
+/// # Errors
+///
+/// As for [`on_gpu`]; it does not hold so many at a time.
+pub fn on_gpu_together(
+    blocks: Option<usize>,
+    device: &LaunchOptions,
+    problem: &Problem,
+) -> Result<(), String> {
+    let threads = device.block;
+    run(problem, |particles, plan, output| {
+        match device.float {
+            true => cooperative_gpu::solve::<f32>(blocks, threads, particles, plan, output)?,
+            false => cooperative_gpu::solve::<f64>(blocks, threads, particles, plan, output)?,
         }
         Ok(None)
     })
