@@ -9,7 +9,8 @@
 //! * [`ranks`]: processes that exchange messages
 //! * [`nbody`]: the n-body solvers, one a file
 //! * [`sort`]: sample sort, one version a file
-//! * [`tables`]: Tables 7.1, 7.2 and 7.4, made by the solvers themselves
+//! * [`tables`]: Tables 7.1, 7.2 and 7.4, made by the solvers themselves, and counts of storage and loads
+//! * [`storage`]: the memory that solvers allocate, counted for the tables
 //! * [`report`]: the chapter's run times beside this machine
 //! * [`options`], [`run`]: the command line, and the functions that run the chosen program
 
@@ -22,5 +23,6 @@ pub mod ranks;
 pub mod report;
 pub mod run;
 pub mod sort;
+pub mod storage;
 pub mod tables;
 pub mod team;

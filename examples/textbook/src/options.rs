@@ -172,7 +172,7 @@ pub enum Program {
         #[arg(long, value_name = "T", default_value = "256", value_parser = warps)]
         block: usize,
     },
-    /// Who computes which pair, and what travels when: Tables 7.1, 7.2 and 7.4
+    /// Who computes which pair, and what travels when: Tables 7.1, 7.2 and 7.4. What is stored and loaded, as counted
     Tables,
 }
 

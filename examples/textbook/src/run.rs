@@ -6,7 +6,7 @@ mod sort;
 use std::io::Write;
 use std::time::Instant;
 
-use kirin_report::machine::check_memory;
+use kirin_report::machine::{check_memory, processor_seconds};
 
 use crate::nbody::gpu::Memory;
 use crate::nbody::locked_threads::Sums;
@@ -35,12 +35,10 @@ pub fn run(options: &Options) -> Result<(), String> {
 fn run_program(program: &Program) -> Result<(), String> {
     match program {
         Program::Basic { problem } => nbody::run(problem, |particles, plan, output| {
-            basic::solve(particles, plan, output);
-            Ok(None)
+            Ok(Some(timed(|| basic::solve(particles, plan, output))))
         }),
         Program::Reduced { problem } => nbody::run(problem, |particles, plan, output| {
-            reduced::solve(particles, plan, output);
-            Ok(None)
+            Ok(Some(timed(|| reduced::solve(particles, plan, output))))
         }),
         Program::BasicThreads {
             threads,
@@ -94,6 +92,13 @@ fn run_program(program: &Program) -> Result<(), String> {
             Ok(())
         }
     }
+}
+
+/// The processor time of `work` on this thread, in seconds.
+fn timed(work: impl FnOnce()) -> f64 {
+    let began = processor_seconds();
+    work();
+    processor_seconds() - began
 }
 
 /// A reader that has gone away, such as `head`, spoils nothing.

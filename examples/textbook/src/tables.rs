@@ -1,5 +1,6 @@
 //! Tables 7.1, 7.2 and 7.4 of the chapter: which thread computes which pair, and what the processes send. The
-//! solvers themselves produce the tables: in place of a force they compute the name of its pair.
+//! solvers themselves produce the tables: in place of a force they compute the name of its pair. Two claims of the text on
+//! storage and on loads from global memory stand behind them, with what is counted here.
 
 use kirin_kit::communicator::{Communicator, threads};
 use kirin_report::text::MarkdownTable;
@@ -8,6 +9,7 @@ use crate::distribution::Distribution;
 use crate::nbody::reduced_threads::{first_phase, second_phase};
 use crate::nbody::ring::{CYCLIC, Moment, RingEvent, ring_pass};
 use crate::physics::{Law, Vect};
+use crate::storage;
 
 /// Particles of the largest table.
 const MOST: usize = 6;
@@ -138,6 +140,126 @@ fn cells(moment: &Moment<'_, NAMES>) -> (String, [String; 4]) {
     )
 }
 
+/// Storage of a process or thread, in doubles divided by the number of particles.
+#[derive(Clone, Copy, Debug)]
+pub struct Storage {
+    /// As the chapter has it.
+    pub chapter: f64,
+    /// As the solver here allocates it.
+    pub counted: f64,
+}
+
+/// The claims of section 7.1.11 for so many workers.
+#[derive(Clone, Copy, Debug)]
+pub struct StorageRow {
+    /// Processes or threads.
+    pub workers: usize,
+    /// A process of the reduced solver, beside its positions and velocities.
+    pub rank: Storage,
+    /// A thread of it, likewise.
+    pub thread: Storage,
+    /// What a process of the basic solver needs beside masses and its own positions, velocities and forces.
+    pub basic: Storage,
+    /// The same for the reduced solver.
+    pub reduced: Storage,
+}
+
+/// The rows of Table 7.5's numbers of workers from two on; `None` if the program does not count its memory.
+pub fn storage_rows() -> Option<Vec<StorageRow>> {
+    let row = |workers: usize| {
+        let p = workers as f64;
+        // Positions and velocities; masses and forces too.
+        let (own, own_and_masses) = (4.0 / p, 1.0 + 6.0 / p);
+        let [basic, reduced] =
+            [false, true].map(|is_reduced| storage::of_a_rank(is_reduced, workers));
+        let of = |chapter, counted: Option<f64>, without: f64| {
+            let counted = counted? - without;
+            Some(Storage { chapter, counted })
+        };
+        Some(StorageRow {
+            workers,
+            rank: of(1.0 + 4.0 / p, reduced, own)?,
+            thread: of(2.0 + 3.0 / p, storage::of_a_thread(workers), own)?,
+            basic: of(2.0, basic, own_and_masses)?,
+            reduced: of(4.0 / p, reduced, own_and_masses)?,
+        })
+    };
+    [2, 4, 8, 16].map(row).into_iter().collect()
+}
+
+/// Words that all threads of a GPU load from global memory in the loops over the particles of a time step (section 7.1.16): in
+/// the basic solver, and in that with shared memory. A position is two words, a mass one. A test counts them in the kernels.
+pub fn words_loaded(n: u64, block: u64) -> [u64; 2] {
+    [3 * n * (n - 1), 3 * n * n.div_ceil(block)]
+}
+
+fn storage_markdown() -> String {
+    let Some(rows) = storage_rows() else {
+        return "Storage: this program does not count its memory\n".to_owned();
+    };
+    let show = |x: f64| format!("{x:.2}");
+    let mut beside = MarkdownTable::new([
+        "workers",
+        "process: chapter, 1 + 4/p",
+        "here",
+        "thread: chapter, 2 + 3/p",
+        "here",
+        "thread - process: chapter",
+        "here",
+    ]);
+    let mut extra = MarkdownTable::new([
+        "processes",
+        "basic: chapter, 2",
+        "here",
+        "reduced: chapter, 4/p",
+        "here",
+        "basic over reduced: chapter, p/2",
+        "here",
+    ]);
+    let pairs = |[a, b]: [Storage; 2], join: fn(f64, f64) -> f64| {
+        let last = [join(a.chapter, b.chapter), join(a.counted, b.counted)];
+        [a.chapter, a.counted, b.chapter, b.counted, last[0], last[1]].map(show)
+    };
+    for row in rows {
+        let line = |cells: [String; 6]| [vec![row.workers.to_string()], cells.to_vec()].concat();
+        let apart = pairs([row.rank, row.thread], |rank, thread| thread - rank);
+        beside.row(line(apart));
+        extra.row(line(pairs([row.basic, row.reduced], |basic, reduced| {
+            basic / reduced
+        })));
+    }
+    format!(
+        "Storage of the reduced solvers for n particles on p workers (section 7.1.11): doubles a process or a thread beside positions and \
+         velocities, divided by n. Here the largest amount at a time is counted. The chapter leaves out the forces of a process, 2/p; and here \
+         a message that arrives has its own 4/p beside the one that leaves.\n\n{beside}\n\
+         Storage of the solvers with message passing beside masses and a process's own positions, velocities and forces, divided by n\n\n{extra}"
+    )
+}
+
+fn loads_markdown() -> String {
+    let mut table = MarkdownTable::new([
+        "threads a block",
+        "basic",
+        "shared memory",
+        "basic over shared memory: chapter",
+        "here",
+    ]);
+    let n = 1 << 15;
+    for block in [32, 64, 128, 256, 512, 1024] {
+        let [basic, shared] = words_loaded(n, block);
+        table.row(vec![
+            block.to_string(),
+            basic.to_string(),
+            shared.to_string(),
+            block.to_string(),
+            format!("{:.2}", basic as f64 / shared as f64),
+        ]);
+    }
+    format!(
+        "Words that a GPU loads from global memory in the loops of a time step (section 7.1.16), {n} particles\n\n{table}"
+    )
+}
+
 /// All tables as Markdown.
 pub fn markdown() -> String {
     let mut text = String::new();
@@ -160,5 +282,6 @@ pub fn markdown() -> String {
             table.row(vec![when.clone(), array.to_owned(), a, b]);
         }
     }
-    text + &format!("Table 7.4: forces in a ring pass, 4 particles on 2 processes\n\n{table}")
+    text += &format!("Table 7.4: forces in a ring pass, 4 particles on 2 processes\n\n{table}");
+    [text, storage_markdown(), loads_markdown()].join("\n")
 }

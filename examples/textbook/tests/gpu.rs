@@ -76,6 +76,47 @@ fn the_kernels_are_the_chapters() {
     }
 }
 
+/// Words that the threads of a kernel loaded from global memory: each instruction, with its bytes.
+fn words_loaded(log: &fake_cuda::Log, kernel: &str) -> u64 {
+    let begin = format!("count threads:{kernel}:ld.global.");
+    let words = |line: &str| {
+        let (opcode, times) = line.strip_prefix(&begin)?.split_once(' ')?;
+        let (vector, number) = opcode.split_once('.').unwrap_or(("v1", opcode));
+        let [several, bits] = [&vector[1..], &number[1..]].map(|n| n.parse::<u64>().expect(opcode));
+        Some(several * bits / 64 * times.parse::<u64>().expect("a number"))
+    };
+    log.text.lines().filter_map(words).sum()
+}
+
+/// The words of section 7.1.16, as the interpreter counts them: three for each thread's own particle, and those of the loops.
+#[test]
+fn shared_memory_saves_loads() {
+    for (n, block) in [(256, 64), (320, 32), (200, 128)] {
+        let [basic, shared] = textbook::tables::words_loaded(n, block);
+        for (program, kernel, expected) in [
+            ("basic-gpu", "compute_force", basic),
+            ("shared-gpu", "compute_force_shared", shared),
+        ] {
+            let (n_words, block) = (n.to_string(), block.to_string());
+            let arguments = [
+                program,
+                &n_words,
+                "1",
+                "1",
+                "--no-output",
+                "--block",
+                &block,
+            ];
+            let Some(run) = run(&arguments, &[("FAKE_CUDA_COUNT", "1")]) else {
+                return;
+            };
+            assert!(run.success, "{run:?}");
+            let found = words_loaded(&run.log, kernel);
+            assert_eq!(found, 3 * n + expected, "{program} {n} {block}");
+        }
+    }
+}
+
 /// One launch between two outputs, and of no more steps than take about a second on a slow GPU. The barriers are counted from
 /// launch to launch.
 #[test]

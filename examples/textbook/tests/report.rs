@@ -16,6 +16,8 @@ fn the_chapter_stands_beside_this_machine() {
     for words in [
         "# The chapter's run times and this machine\n",
         "* time steps: 5, where the chapter has 1000\n",
+        "## One worker and none\n",
+        "below 1 %",
         "## Table 7.3\n",
         "## Table 7.5\n",
         "## Table 7.6\n",
@@ -31,6 +33,25 @@ fn the_chapter_stands_beside_this_machine() {
         assert!(text.contains(words), "{words}\n{text}");
     }
     let figures: Value = serde_json::from_str(&folder.text("report.json")).expect("it is JSON");
+    let ones = figures["one_worker"].as_array().expect("rows");
+    let expected = [
+        ("7.1.7", 400, "basic"),
+        ("7.1.7", 400, "reduced"),
+        ("7.1.11", 800, "basic"),
+        ("7.1.11", 800, "reduced"),
+    ];
+    assert_eq!(ones.len(), expected.len());
+    for (row, (section, particles, solver)) in ones.iter().zip(expected) {
+        assert_eq!(row["section"], section);
+        assert_eq!(
+            (&row["particles"], &row["solver"]),
+            (&particles.into(), &solver.into())
+        );
+        let [serial, one] = ["serial", "one"].map(|which| row[which]["median"].as_f64());
+        let difference = 100.0 * (one.expect("it ran") / serial.expect("it ran") - 1.0);
+        let told = row["percent"].as_f64().expect("a difference");
+        assert!((told - difference).abs() < 1e-9, "{row}");
+    }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for table in figures["tables"].as_array().expect("tables") {
         let rows = table["rows"].as_array().expect("rows");

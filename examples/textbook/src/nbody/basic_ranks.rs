@@ -8,8 +8,7 @@ use crate::distribution::{Distribution, block};
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
 
-/// Moves the `particles` of process 0 by the steps of `plan`. On the other processes `particles` is only working
-/// memory: what it contains is ignored.
+/// Moves the `particles` of process 0 by the steps of `plan`. On the other processes `particles` is ignored.
 ///
 /// # Errors
 ///
@@ -24,10 +23,11 @@ pub fn solve<C: Communicator>(
     let n = masses.len();
     let (p, me) = (world.size(), world.rank());
     let (mine, counts) = (block(me, p, n), numbers(Distribution::Block, p, n));
-    particles.pos.resize(n, [0.0; 2]);
-    particles.vel.resize(n, [0.0; 2]);
     // Everybody needs all positions, and his own velocities.
-    let mut pos = particles.pos.as_flattened().to_vec();
+    let mut pos = match me {
+        0 => particles.pos.as_flattened().to_vec(),
+        _ => vec![0.0; 2 * n],
+    };
     world.broadcast(0, &mut pos)?;
     let mut loc_vel = scatter(world, Distribution::Block, n, &particles.vel)?;
     let mut loc_pos = pos.as_chunks::<2>().0[mine.clone()].to_vec();
@@ -35,7 +35,7 @@ pub fn solve<C: Communicator>(
     let law = Gravity { masses: &masses };
     for step in 0..plan.steps {
         if plan.outputs(step) {
-            gather(world, Distribution::Block, &loc_vel, &mut particles.vel)?;
+            gather(world, Distribution::Block, n, &loc_vel, &mut particles.vel)?;
             if me == 0 {
                 particles.pos.as_flattened_mut().copy_from_slice(&pos);
                 output(step, particles);
@@ -51,6 +51,8 @@ pub fn solve<C: Communicator>(
         }
         world.all_gather_v(loc_pos.as_flattened(), &counts, &mut pos)?;
     }
-    particles.pos.as_flattened_mut().copy_from_slice(&pos);
-    gather(world, Distribution::Block, &loc_vel, &mut particles.vel)
+    if me == 0 {
+        particles.pos.as_flattened_mut().copy_from_slice(&pos);
+    }
+    gather(world, Distribution::Block, n, &loc_vel, &mut particles.vel)
 }

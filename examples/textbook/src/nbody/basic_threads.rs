@@ -50,6 +50,6 @@ pub fn solve<'a>(
             barrier.wait();
         }
     })?;
-    shared.copy_to(particles);
+    shared.end();
     Ok(longest)
 }

@@ -108,7 +108,7 @@ pub fn solve<'a>(
             barrier.wait();
         }
     })?;
-    shared.copy_to(particles);
+    shared.end();
     Ok(longest)
 }
 

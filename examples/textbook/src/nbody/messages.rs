@@ -59,7 +59,7 @@ pub fn scatter<C: Communicator>(
     Ok(received.as_chunks::<DIM>().0.to_vec())
 }
 
-/// `MPI_Gather`: all vectors on process 0, in the order of the particles; elsewhere `all` stays as it is.
+/// `MPI_Gather`: all `n` vectors on process 0, in the order of the particles; elsewhere `all` may be empty, and stays as it is.
 ///
 /// # Errors
 ///
@@ -67,10 +67,10 @@ pub fn scatter<C: Communicator>(
 pub fn gather<C: Communicator>(
     world: &C,
     distribution: Distribution,
+    n: usize,
     mine: &[Vect],
     all: &mut [Vect],
 ) -> Result<()> {
-    let n = all.len();
     let counts = numbers(distribution, world.size(), n);
     let mut received = Vec::new();
     world.gather_v(0, mine.as_flattened(), &counts, &mut received)?;

@@ -8,8 +8,7 @@ use super::ring::{CYCLIC, ring_pass};
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Gravity;
 
-/// Moves the `particles` of process 0 by the steps of `plan`. On the other processes `particles` is only working
-/// memory: what it contains is ignored.
+/// Moves the `particles` of process 0 by the steps of `plan`. On the other processes `particles` is ignored.
 ///
 /// # Errors
 ///
@@ -22,15 +21,13 @@ pub fn solve<C: Communicator>(
 ) -> Result<()> {
     let masses = broadcast_masses(world, particles)?;
     let n = masses.len();
-    particles.pos.resize(n, [0.0; 2]);
-    particles.vel.resize(n, [0.0; 2]);
     let mut loc_pos = scatter(world, CYCLIC, n, &particles.pos)?;
     let mut loc_vel = scatter(world, CYCLIC, n, &particles.vel)?;
     let law = Gravity { masses: &masses };
     for step in 0..plan.steps {
         if plan.outputs(step) {
-            gather(world, CYCLIC, &loc_pos, &mut particles.pos)?;
-            gather(world, CYCLIC, &loc_vel, &mut particles.vel)?;
+            gather(world, CYCLIC, n, &loc_pos, &mut particles.pos)?;
+            gather(world, CYCLIC, n, &loc_vel, &mut particles.vel)?;
             if world.rank() == 0 {
                 output(step, particles);
             }
@@ -41,6 +38,6 @@ pub fn solve<C: Communicator>(
             plan.scheme.advance(s, v, masses[q], &forces[loc_q]);
         }
     }
-    gather(world, CYCLIC, &loc_pos, &mut particles.pos)?;
-    gather(world, CYCLIC, &loc_vel, &mut particles.vel)
+    gather(world, CYCLIC, n, &loc_pos, &mut particles.pos)?;
+    gather(world, CYCLIC, n, &loc_vel, &mut particles.vel)
 }

@@ -88,7 +88,7 @@ pub fn solve<'a>(
             barrier.wait();
         }
     })?;
-    shared.copy_to(particles);
+    shared.end();
     Ok(longest)
 }
 

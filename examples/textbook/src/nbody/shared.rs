@@ -7,25 +7,29 @@ use crate::physics::Vect;
 use crate::team::SharedVectors;
 
 /// Positions and velocities that every thread may read and write; masses nobody changes.
-pub struct SharedParticles<'a> {
+pub struct SharedParticles<'p, 'a> {
     /// Masses.
     pub masses: Vec<f64>,
     /// Positions.
     pub pos: SharedVectors,
     vel: SharedVectors,
     plan: Assignment,
-    printer: Mutex<(Particles, &'a mut Output<'a>)>,
+    printer: Mutex<(&'p mut Particles, &'a mut Output<'a>)>,
 }
 
-impl<'a> SharedParticles<'a> {
-    /// A copy of `particles`.
-    pub fn new(particles: &Particles, plan: &Assignment, output: &'a mut Output<'a>) -> Self {
+impl<'p, 'a> SharedParticles<'p, 'a> {
+    /// A copy of `particles`, which get it back in [`SharedParticles::end`].
+    pub fn new(
+        particles: &'p mut Particles,
+        plan: &Assignment,
+        output: &'a mut Output<'a>,
+    ) -> Self {
         Self {
             masses: particles.masses.clone(),
             pos: SharedVectors::new(&particles.pos),
             vel: SharedVectors::new(&particles.vel),
             plan: *plan,
-            printer: Mutex::new((particles.clone(), output)),
+            printer: Mutex::new((particles, output)),
         }
     }
 
@@ -49,8 +53,13 @@ impl<'a> SharedParticles<'a> {
         self.vel.set(q, v);
     }
 
-    /// Writes them all to `particles`.
-    pub fn copy_to(&self, particles: &mut Particles) {
+    /// Writes them all to the particles from which they were made.
+    pub fn end(&self) {
+        let (particles, _) = &mut *self.printer.lock().expect("nobody prints any more");
+        self.copy_to(particles);
+    }
+
+    fn copy_to(&self, particles: &mut Particles) {
         self.pos.copy_to(&mut particles.pos);
         self.vel.copy_to(&mut particles.vel);
     }

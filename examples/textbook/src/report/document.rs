@@ -16,10 +16,78 @@ pub const CHAPTER_STEPS: u64 = 1000;
 pub struct Document {
     /// What its figures depend on.
     pub circumstances: Circumstances,
+    /// The serial solvers beside one worker.
+    pub one_worker: Vec<OneWorker>,
     /// The tables.
     pub tables: Vec<Table>,
     /// Time steps of the runs by threads and processes.
     pub steps: u64,
+}
+
+/// The processor time of a serial solver, and of the same solver with one worker: "less than 1%" apart in the chapter.
+pub struct OneWorker {
+    /// Section of the chapter.
+    pub section: &'static str,
+    /// What the worker is.
+    pub worker: &'static str,
+    /// Number of particles.
+    pub particles: usize,
+    /// Which solver.
+    pub solver: &'static str,
+    /// Its time alone.
+    pub serial: Times,
+    /// Its time with one worker.
+    pub one: Times,
+}
+
+impl OneWorker {
+    /// How much longer the one worker takes, in percent.
+    fn difference(&self) -> Option<f64> {
+        let (serial, one) = (self.serial.as_ref().ok()?, self.one.as_ref().ok()?);
+        Some(100.0 * (one.median / serial.median - 1.0))
+    }
+
+    fn table(all: &[Self]) -> String {
+        let headings = "section,solver,particles,one,serial here,quartiles %,one worker here,quartiles %,difference: chapter,here";
+        let mut table = MarkdownTable::new(headings.split(','));
+        for line in all {
+            let times = [&line.serial, &line.one]
+                .into_iter()
+                .flat_map(|times| match times {
+                    Ok(spread) => [digits(spread.median), spread.percent()],
+                    Err(why) => [why.clone(), "-".to_owned()],
+                });
+            let mut cells = [line.section, line.solver].map(str::to_owned).to_vec();
+            cells.extend([grouped(line.particles as u64), line.worker.to_owned()]);
+            cells.extend(times);
+            cells.push("below 1 %".to_owned());
+            let difference = line.difference().map(|percent| format!("{percent:+.1} %"));
+            cells.push(difference.unwrap_or("-".to_owned()));
+            table.row(cells);
+        }
+        format!(
+            "\n## One worker and none\n\nThe chapter leaves out the serial solvers, since their times differ by less than 1 % from those with one \
+             thread (section 7.1.7) or process (7.1.11). Seconds of processor time, and half the distance of their quartiles in percent of \
+             the median:\n\n{table}"
+        )
+    }
+
+    fn json(&self) -> Value {
+        let time = |times: &Times| match times {
+            Ok(spread) => json!(spread),
+            Err(why) => json!({"not_run": why}),
+        };
+        json!({
+            "section": self.section,
+            "solver": self.solver,
+            "particles": self.particles,
+            "worker": self.worker,
+            "serial": time(&self.serial),
+            "one": time(&self.one),
+            "published_percent": {"below": 1.0},
+            "percent": self.difference(),
+        })
+    }
 }
 
 /// One of the chapter's tables beside this machine.
@@ -198,6 +266,7 @@ impl Document {
         }
         text += "\nEvery cell is the median of one to nine runs of one of the programs, in turns with those beside it. A cell without a \
                  number says why it was not run: how many cores there are, about how long it would have taken, what is missing.\n";
+        text += &OneWorker::table(&self.one_worker);
         text.extend(self.tables.iter().map(Table::markdown));
         text
     }
@@ -207,6 +276,7 @@ impl Document {
         json!({
             "circumstances": self.circumstances.json(),
             "steps": self.steps,
+            "one_worker": self.one_worker.iter().map(OneWorker::json).collect::<Vec<_>>(),
             "tables": self.tables.iter().map(Table::json).collect::<Vec<_>>(),
         })
     }

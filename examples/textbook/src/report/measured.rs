@@ -68,8 +68,10 @@ pub struct Subject {
 /// How a program learns its number of workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkersFrom {
-    /// It has one
+    /// It has one, whose processor time it does not say
     Nothing,
+    /// It is a serial program
+    Serial,
     /// By its first argument
     KernelArgument,
     /// By `--ranks`, or by the MPI launcher
@@ -83,7 +85,7 @@ impl Subject {
     fn says_longest(&self) -> bool {
         matches!(
             self.workers_from,
-            WorkersFrom::KernelArgument | WorkersFrom::Ranks
+            WorkersFrom::KernelArgument | WorkersFrom::Ranks | WorkersFrom::Serial
         )
     }
 
@@ -161,7 +163,7 @@ fn run(subject: &Subject, n: usize, steps: u64) -> Result<Said, String> {
         WorkersFrom::KernelArgument => drop(command.arg(&workers)),
         WorkersFrom::Ranks if !cfg!(feature = "mpi") => drop(command.args(["--ranks", &workers])),
         WorkersFrom::Environment => drop(command.env("KIRIN_THREADS", &workers)),
-        WorkersFrom::Nothing | WorkersFrom::Ranks => {}
+        WorkersFrom::Nothing | WorkersFrom::Serial | WorkersFrom::Ranks => {}
     }
     command
         .args([&n.to_string(), &steps.to_string(), DT, "--no-output"])

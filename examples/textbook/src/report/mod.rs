@@ -13,7 +13,7 @@ use kirin_kit::command::named;
 use kirin_kit::comparison::{Budget, Circumstances};
 use kirin_report::machine::Machine;
 
-use document::{CHAPTER_STEPS, Document, Table};
+use document::{CHAPTER_STEPS, Document, OneWorker, Table};
 use measured::{Cell, Runs, Subject, WorkersFrom};
 use published::{TABLE_7_3, TABLE_7_5, TABLE_7_6, TABLE_7_7};
 
@@ -73,6 +73,7 @@ pub fn report(options: &ReportOptions) -> Result<Option<String>, String> {
     };
     let document = Document {
         circumstances,
+        one_worker: one_worker(&runs),
         tables: measure(&runs),
         steps: runs.steps,
     };
@@ -102,8 +103,8 @@ fn forces() -> (String, String, String) {
     description
 }
 
-/// Rows of all tables that share the time; those of Table 7.6 are made of Table 7.5's.
-const ROWS: f64 = (TABLE_7_3.len() + TABLE_7_5.len() + TABLE_7_7.len()) as f64;
+/// Rows of all tables that share the time, and of the solvers with one worker; those of Table 7.6 are made of Table 7.5's.
+const ROWS: f64 = (TABLE_7_3.len() + TABLE_7_5.len() + TABLE_7_7.len() + ONE_WORKER.len()) as f64;
 
 /// A program of the tables.
 const fn subject(program: &'static [&'static str], workers_from: WorkersFrom) -> Subject {
@@ -140,6 +141,34 @@ const LOCKS: Subject = subject(
     ],
     WorkersFrom::KernelArgument,
 );
+
+/// Where the chapter compares the serial solvers with one worker: section, worker, particles, and both solvers with it.
+type ComparedWithOne = (&'static str, &'static str, usize, [Subject; 2]);
+
+const ONE_WORKER: [ComparedWithOne; 2] = [
+    ("7.1.7", "thread", 400, [BASIC_THREADS, REDUCED_THREADS]),
+    ("7.1.11", "process", 800, [BASIC_RANKS, REDUCED_RANKS]),
+];
+
+/// The serial solvers beside those with one worker, by turns.
+fn one_worker(runs: &Runs) -> Vec<OneWorker> {
+    let of = |&(section, worker, particles, ones): &ComparedWithOne| {
+        let serial = [&["basic"][..], &["reduced"]].map(|p| subject(p, WorkersFrom::Serial));
+        let subjects = [serial[0], ones[0], serial[1], ones[1]];
+        let cells = runs.row(&subjects, particles, runs.steps, &[0.0; 4]);
+        let line = |(cells, solver): (&[Cell], &'static str)| OneWorker {
+            section,
+            worker,
+            particles,
+            solver,
+            serial: cells[0].longest.clone(),
+            one: cells[1].longest.clone(),
+        };
+        let lines = cells.chunks(2).zip(["basic", "reduced"]).map(line);
+        lines.collect::<Vec<_>>()
+    };
+    ONE_WORKER.iter().flat_map(of).collect()
+}
 
 /// All tables. The first rows tell how long the others take.
 fn measure(runs: &Runs) -> Vec<Table> {

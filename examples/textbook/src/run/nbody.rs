@@ -32,7 +32,7 @@ pub fn particles(problem: &Problem) -> Result<Particles, String> {
     }
 }
 
-/// Runs a solver on a problem and prints what it finds. A solver with several workers returns the processor time of the one
+/// Runs a solver on a problem and prints what it finds. A solver on the CPU returns the processor time of the worker
 /// that computed longest, in seconds.
 ///
 /// # Errors
