@@ -34,6 +34,15 @@ pub(crate) struct Queue {
     is_lost: Cell<bool>,
 }
 
+/// One of the driver's launches of a kernel: [`Stream::launch_with`] or [`Stream::launch_cooperative`].
+type Launch = unsafe fn(
+    &Stream,
+    driver::Kernel,
+    (u32, u32),
+    (u32, u32),
+    &mut [*mut c_void],
+) -> driver::Result<()>;
+
 impl Gpu {
     /// The first device that `KIRIN_DEVICES` names and that can be used. Without that setting ranks of an MPI program on one
     /// machine take its devices in turn, as in the library.
@@ -150,16 +159,8 @@ impl Gpu {
         arguments: &[&dyn Argument],
     ) -> Result<()> {
         self.check_threads(kernel, threads)?;
-        if blocks == 0 {
-            return Ok(());
-        }
-        let (grid, block) = ((size(blocks)?, 1), (size(threads)?, 1));
-        let mut addresses = addresses(arguments);
-        self.0.queue(|stream| {
-            // SAFETY: the addresses are those of the arguments; the rest is the caller's promise. Arrays wait for the queue before
-            // they give their memory back.
-            unsafe { stream.launch_with(kernel.kernel, grid, block, &mut addresses) }
-        })
+        // SAFETY: passed on.
+        unsafe { self.queue_kernel(Stream::launch_with, kernel, blocks, threads, arguments) }
     }
 
     /// Queues a kernel whose thread blocks may wait for each other, because the device runs all of them at a time. There are
@@ -186,14 +187,33 @@ impl Gpu {
                 "{blocks} thread blocks of {threads} threads are to wait for each other; the device holds {resident} at a time"
             )));
         }
+        let launch = Stream::launch_cooperative;
+        // SAFETY: passed on.
+        unsafe { self.queue_kernel(launch, kernel, blocks, threads, arguments) }
+    }
+
+    /// Queues a kernel, of which the rest is checked, by one of the driver's launches.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Gpu::launch`].
+    unsafe fn queue_kernel(
+        &self,
+        launch: Launch,
+        kernel: &Kernel,
+        blocks: usize,
+        threads: usize,
+        arguments: &[&dyn Argument],
+    ) -> Result<()> {
         if blocks == 0 {
             return Ok(());
         }
         let (grid, block) = ((size(blocks)?, 1), (size(threads)?, 1));
-        let mut addresses = addresses(arguments);
+        let mut addresses: Vec<*mut c_void> = arguments.iter().map(|a| a.address()).collect();
         self.0.queue(|stream| {
-            // SAFETY: as in `launch`.
-            unsafe { stream.launch_cooperative(kernel.kernel, grid, block, &mut addresses) }
+            // SAFETY: the addresses are those of the arguments; the rest is the caller's promise. Arrays wait for the queue before
+            // they give their memory back.
+            unsafe { launch(stream, kernel.kernel, grid, block, &mut addresses) }
         })
     }
 
@@ -333,10 +353,6 @@ fn size(n: usize) -> Result<u32> {
     i32::try_from(n)
         .map(i32::cast_unsigned)
         .map_err(|e| Failure::new(format!("{n}: {e}")))
-}
-
-fn addresses(arguments: &[&dyn Argument]) -> Vec<*mut c_void> {
-    arguments.iter().map(|a| a.address()).collect()
 }
 
 /// A module of kernels on a device.
