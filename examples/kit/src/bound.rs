@@ -3,6 +3,7 @@
 use crate::body::Body;
 use crate::diagnostics::{centre_of_mass, lagrangian_radii, mass};
 use crate::pairs::{potentials, potentials_by};
+use crate::parts::Parts;
 use crate::vector::{Vec3, dot, sub};
 
 /// Rounds in which the bound part is sought: it settles after a handful.
@@ -80,38 +81,17 @@ impl BoundPart {
         members
     }
 
-    /// The bound part of `bodies`, whose pairs attract with the softening `eps2`. Some of them are members of `systems`, which
-    /// are lists of places in `bodies`. Each system counts as one body in its centre of mass: its members are bound if the
-    /// centre is, and the virial ratio does not include what moves within the system.
-    pub fn of_systems(bodies: &[Body], systems: &[Vec<usize>], eps2: f64, tails: bool) -> Self {
-        let mut parts: Vec<Vec<usize>> = (0..bodies.len()).map(|i| vec![i]).collect();
-        for system in systems {
-            system.iter().for_each(|&i| parts[i].clear());
-            parts[system[0]].clone_from(system);
-        }
-        parts.retain(|part| !part.is_empty());
-        let stars = |part: &[usize]| -> Vec<Body> { part.iter().map(|&i| bodies[i]).collect() };
-        let centre = |part: &Vec<usize>| match part[..] {
-            [i] => bodies[i],
-            _ => {
-                let stars = stars(part);
-                let ((x, v), mass) = (centre_of_mass(&stars), mass(&stars));
-                Body {
-                    mass,
-                    x,
-                    v,
-                    ..stars[0]
-                }
-            }
-        };
-        let centres: Vec<Body> = parts.iter().map(centre).collect();
-        let potentials = Potentials::Summed(potentials(&centres, eps2), eps2);
-        let found = Self::places(&centres, &potentials, tails);
-        let mut members: Vec<usize> = found.iter().flat_map(|&k| parts[k].clone()).collect();
+    /// The bound part of `bodies`, whose pairs attract with the softening `eps2`. Each of their `parts` counts as one body: its
+    /// members are bound if its centre is, and the virial ratio does not include what moves within a system.
+    pub fn of_parts(bodies: &[Body], parts: &Parts, eps2: f64, tails: bool) -> Self {
+        let Parts { places, centres } = parts;
+        let potentials = Potentials::Summed(potentials(centres, eps2), eps2);
+        let found = Self::places(centres, &potentials, tails);
+        let mut members: Vec<usize> = found.iter().flat_map(|&k| places[k].clone()).collect();
         members.sort_unstable();
         Self {
-            members: stars(&members),
-            ..Self::with_members(&centres, &found, &potentials)
+            members: members.iter().map(|&i| bodies[i]).collect(),
+            ..Self::with_members(centres, &found, &potentials)
         }
     }
 
@@ -186,6 +166,7 @@ fn own_potentials(
 mod tests {
     use super::*;
     use crate::models;
+    use crate::parts::tests::half_as_binaries;
 
     fn bound(bodies: &[Body], tails: bool) -> BoundPart {
         BoundPart::of(
@@ -241,32 +222,14 @@ mod tests {
         );
     }
 
-    /// Half of the stars are binaries at their pericentres, on orbits that hold many times the cluster's energy. One
-    /// binary flies away: each of its stars is bound to the other.
+    /// Half of the stars are binaries. One binary flies away: each of its stars is bound to the other.
     #[test]
     fn a_system_is_one_body() {
         let mut centres = models::plummer(200, 3);
         let before = bound(&centres, false);
         centres[0].v = [0.0, 0.0, 5.0];
-        let mut bodies = Vec::new();
-        let mut systems = Vec::new();
-        for (k, centre) in centres.iter().enumerate() {
-            if k % 2 == 1 {
-                bodies.push(*centre);
-                continue;
-            }
-            // a = 1e-4, e = 0.9
-            let (r, speed) = (1e-5, (1.9 * centre.mass / 1e-5).sqrt());
-            systems.push(vec![bodies.len(), bodies.len() + 1]);
-            bodies.extend([0.25, -0.75].map(|part: f64| {
-                let mut star = *centre;
-                star.mass *= if part > 0.0 { 0.75 } else { 0.25 };
-                star.x[0] += part * r;
-                star.v[1] += part * speed;
-                star
-            }));
-        }
-        let found = BoundPart::of_systems(&bodies, &systems, 0.0, false);
+        let (bodies, systems) = half_as_binaries(&centres);
+        let found = BoundPart::of_parts(&bodies, &Parts::of(&bodies, &systems), 0.0, false);
         assert_eq!(found.count(), 298);
         assert!((found.mass - 199.0 / 200.0).abs() < 1e-12);
         assert!((found.virial_ratio - before.virial_ratio).abs() < 0.01);
@@ -276,7 +239,7 @@ mod tests {
         assert!(as_stars.virial_ratio > 0.9 && as_stars.count() == 300);
         // Without systems, it is the bound part of the stars.
         assert_eq!(
-            BoundPart::of_systems(&centres, &[], 0.0, false),
+            BoundPart::of_parts(&centres, &Parts::of(&centres, &[]), 0.0, false),
             bound(&centres, false)
         );
     }

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::body::Body;
 use crate::columns::Column;
-use crate::density::Core;
 use crate::diagnostics::lagrangian_radii;
 use crate::galaxy::Units;
 use crate::models::light_and_heavy;
@@ -85,11 +84,14 @@ crate::record! {
 }
 
 impl Record {
-    /// The record of `bodies` at time `t`. `sight` has their energy and the bound part, `start` the energy at the
-    /// start, and `own` the numbers that only this application records.
-    pub fn of(t: f64, bodies: &[Body], sight: &Sight, start: &Start, own: Vec<f64>) -> Self {
-        let core = Core::of(bodies);
-        let Sight { energy, bound } = sight;
+    /// The record at time `t` of the bodies that `sight` is of. `start` has the energy at the start, and `own` the
+    /// numbers that only this application records.
+    pub fn of(t: f64, sight: &Sight, start: &Start, own: Vec<f64>) -> Self {
+        let Sight {
+            energy,
+            bound,
+            core,
+        } = sight;
         let radii = bound.radii(&FRACTIONS);
         let of_component = |bodies: Vec<Body>| -> ComponentRadii {
             let radii = lagrangian_radii(&bodies, &COMPONENT_FRACTIONS);
@@ -269,7 +271,7 @@ mod tests {
     fn records() -> [Record; 2] {
         let bodies = crate::models::plummer(20, 1);
         let sight = Sight::summed(&bodies, 0.0, None);
-        [0.0, 0.5].map(|t| Record::of(t, &bodies, &sight, &START, vec![t, 7.0]))
+        [0.0, 0.5].map(|t| Record::of(t, &sight, &START, vec![t, 7.0]))
     }
 
     #[test]
@@ -328,7 +330,7 @@ mod tests {
             body.x = body.x.map(|x| 0.1 * x);
         }
         let sight = Sight::summed(&bodies, 0.0, None);
-        let record = Record::of(0.0, &bodies, &sight, &START, Vec::new());
+        let record = Record::of(0.0, &sight, &START, Vec::new());
         let [light, heavy] = [record.light_radii, record.heavy_radii].map(Option::unwrap);
         assert!(heavy[1] < 0.2 * light[1], "{record:?}");
         let panels = panels(&[record], None);
@@ -346,7 +348,7 @@ mod tests {
         let mut bodies = crate::models::plummer(20, 1);
         bodies[3].mass *= 8.0;
         let sight = Sight::summed(&bodies, 0.0, None);
-        let record = Record::of(0.0, &bodies, &sight, &START, Vec::new());
+        let record = Record::of(0.0, &sight, &START, Vec::new());
         let record = Record {
             heavy_radii: record.heavy_radii.map(|_| [0.0; 3]),
             ..record

@@ -23,6 +23,7 @@
 //! * [`run`]: the loop of a run: diagnostics, snapshots, checkpoints, signals
 //! * [`summary`]: how a run ended: table, JSON, figure
 //! * [`pairs`]: the potential of each body in the field of all others
+//! * [`parts`]: systems of close stars as one body each
 //! * [`history`]: diagnostics over time, as curves, CSV and JSON
 //! * [`progress`]: a bar on a terminal's stderr, silence elsewhere
 //! * [`comparison`]: reports that put this machine beside published figures
@@ -50,6 +51,7 @@ pub mod library;
 pub mod models;
 pub mod number;
 pub mod pairs;
+pub mod parts;
 pub mod progress;
 pub mod quantity;
 mod rows;

@@ -1,24 +1,28 @@
-//! The energy of a run's bodies at one time, and which of them are bound.
+//! The energy of a run's bodies at one time, which of them are bound, and their core.
 
 use crate::body::Body;
 use crate::bound::{BoundPart, Potentials};
+use crate::density::Core;
 use crate::diagnostics::{Energy, mass, momentum};
 use crate::galaxy::Field;
 use crate::pairs::potentials;
+use crate::parts::Parts;
 use crate::run::Integration;
 use crate::vector::dot;
 
-/// Energy of bodies, and their bound part.
+/// Energy of bodies, their bound part and their core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sight {
     /// Energy.
     pub energy: Energy,
     /// The bound part.
     pub bound: BoundPart,
+    /// The core. Each system counts as one body.
+    pub core: Core,
 }
 
 impl Sight {
-    /// The energy and the bound part of the `bodies` that `integration` returned last. The potentials are the
+    /// The energy, the bound part and the core of the `bodies` that `integration` returned last. The potentials are the
     /// integration's, or else sums over all pairs in double precision. All ranks call it together.
     ///
     /// # Errors
@@ -47,12 +51,14 @@ impl Sight {
         field: Option<&dyn Field>,
     ) -> Self {
         let tails = field.is_some();
+        let parts = Parts::of(bodies, systems);
         Self {
             energy: energy(bodies, half(bodies, potentials.values()), field),
             bound: match systems {
                 [] => BoundPart::of(bodies, &potentials, tails),
-                _ => BoundPart::of_systems(bodies, systems, eps2, tails),
+                _ => BoundPart::of_parts(bodies, &parts, eps2, tails),
             },
+            core: Core::of(&parts.centres),
         }
     }
 }
@@ -144,6 +150,26 @@ impl Start {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::plummer;
+    use crate::parts::tests::half_as_binaries;
+
+    /// The density around a star of a binary would be that of the binary, and the core would be where the binaries are.
+    #[test]
+    fn a_binary_does_not_make_the_core_dense() {
+        let centres = plummer(2000, 1);
+        let (bodies, systems) = half_as_binaries(&centres);
+        let of = |bodies: &[Body], systems: &[Vec<usize>]| {
+            Sight::with(bodies, systems, 0.0, summed(bodies, 0.0), None).core
+        };
+        let (expected, found) = (of(&centres, &[]), of(&bodies, &systems));
+        assert!((found.radius / expected.radius - 1.0).abs() < 1e-9);
+        assert!((found.density / expected.density - 1.0).abs() < 1e-9);
+        let by_stars = of(&bodies, &[]);
+        assert!(
+            by_stars.density > 1.3 * expected.density,
+            "{by_stars:?} {expected:?}"
+        );
+    }
 
     #[test]
     fn an_energy_that_is_no_number_is_an_infinite_error() {

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::body::Body;
 use crate::columns::Column;
 use crate::command::Ended;
-use crate::density::Core;
 use crate::galaxy::Units;
 use crate::history::{self, FLOPS_PER_PAIR, FRACTIONS};
 use crate::models::light_and_heavy;
@@ -58,8 +57,6 @@ pub struct Summary {
     pub sight: Sight,
     /// The units of the bodies, where they are known.
     pub units: Option<Units>,
-    /// The core then.
-    pub core: Core,
     /// The bodies at the start of this part of the run, and at its end.
     pub views: [View; 2],
     /// The columns of the application's own numbers in the records.
@@ -94,7 +91,6 @@ impl Summary {
             ended,
             sight,
             units: run.integration.units(),
-            core: Core::of(&bodies),
             views: [start, view(time, &bodies)],
             own_columns: run.integration.own_columns(),
         })
@@ -175,7 +171,7 @@ impl Summary {
         }
         for (name, radius) in [
             ("half-mass radius", bound.half_mass_radius()),
-            ("core radius", self.core.radius),
+            ("core radius", self.sight.core.radius),
         ] {
             if radius.is_finite() {
                 table.row(name, self.length(radius));
@@ -224,8 +220,8 @@ impl Summary {
             "bound_mass": self.sight.bound.mass,
             "half_mass_radius": self.sight.bound.half_mass_radius(),
             "virial_ratio": self.sight.bound.virial_ratio,
-            "core_radius": self.core.radius,
-            "core_density": self.core.density,
+            "core_radius": self.sight.core.radius,
+            "core_density": self.sight.core.density,
             "library": forces.library,
             "backend": forces.backend,
             "precision": forces.precision,

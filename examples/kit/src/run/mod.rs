@@ -374,7 +374,7 @@ impl<I: Integration> Run<I> {
     fn record(&mut self, t: f64, bodies: &[Body]) -> Result<f64, I::Error> {
         let sight = self.look(t, bodies)?;
         let own = self.integration.own_numbers(bodies, &sight.bound);
-        let record = Record::of(t, bodies, &sight, &self.start, own);
+        let record = Record::of(t, &sight, &self.start, own);
         let error = record.own_energy_error;
         if self.tells_records && self.writes() {
             let wall = self
