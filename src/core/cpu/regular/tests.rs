@@ -446,6 +446,31 @@ fn irregular_forces_are_those_of_the_plain_loops() {
     }
 }
 
+/// While the neighbours of a star are summed, those of the next one are fetched. It changes no bit.
+#[test]
+fn a_run_of_stars_has_the_forces_of_each_alone() {
+    let stars = stars(5000);
+    for (name, backend) in irregular_backends() {
+        let address = |k: usize| (k * 37) % 200;
+        let mut found = Vec::new();
+        // SAFETY: this thread is alone with the stars.
+        unsafe {
+            backend.forces(&stars, 0.125, 3..90, &address, &mut |k, f| {
+                found.push((k, *f))
+            })
+        };
+        assert_eq!(found.len(), 87, "{name}");
+        for (n, (k, found)) in found.into_iter().enumerate() {
+            assert_eq!(k, n + 3, "{name}");
+            // SAFETY: as above.
+            let alone = unsafe { irregular_force(&*backend, &stars, 0.125, address(k)) };
+            assert_eq!(found, alone, "{name}: {k}");
+        }
+        // SAFETY: as above; nobody asks for an address.
+        unsafe { backend.forces(&stars, 0.125, 3..3, &|_| usize::MAX, &mut |_, _| panic!()) };
+    }
+}
+
 #[test]
 fn one_far_star_is_as_good_as_a_near_one() {
     for (name, backend) in irregular_backends() {

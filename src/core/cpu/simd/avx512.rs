@@ -435,23 +435,24 @@ impl Rows for Avx512<f64> {
     #[inline(always)]
     fn columns(self, rows: &[[f64; 8]]) -> [__m512d; 8] {
         let rows: &[[f64; 8]; 8] = rows[..8].try_into().expect("eight rows");
-        let [c0, c2, c4, c6] = pieces_of([
-            pair::<false>(rows, 0),
-            pair::<false>(rows, 2),
-            pair::<false>(rows, 4),
-            pair::<false>(rows, 6),
-        ]);
-        let [c1, c3, c5, c7] = pieces_of([
-            pair::<true>(rows, 0),
-            pair::<true>(rows, 2),
-            pair::<true>(rows, 4),
-            pair::<true>(rows, 6),
-        ]);
-        [c0, c1, c2, c3, c4, c5, c6, c7]
+        columns(rows.each_ref())
     }
     #[inline(always)]
     fn cubics(self, c: &[[f64; 4]; 4], s: f64, to: &mut [f64; 8]) {
         simd!(super::avx2::cubics(c, s, to));
+    }
+    #[inline(always)]
+    fn cubics_at<'a>(self, c: impl Fn(usize) -> &'a [[f64; 4]; 4], t: f64) -> [__m512d; 8] {
+        let c: [&[[f64; 4]; 4]; 8] = std::array::from_fn(c);
+        // SAFETY: four rows of four numbers are two of eight.
+        let halves = |k: usize| c.map(|c| unsafe { &*c.as_ptr().add(2 * k).cast::<[f64; 8]>() });
+        let [x, y, z, m, vx, vy, vz, begin] = columns(halves(0));
+        let [ax, ay, az, _, jx, jy, jz, _] = columns(halves(1));
+        let s = self.sub(self.splat(t), begin);
+        let (x, vx) = cubic(s, [x, vx, ax, jx]);
+        let (y, vy) = cubic(s, [y, vy, ay, jy]);
+        let (z, vz) = cubic(s, [z, vz, az, jz]);
+        [x, y, z, m, vx, vy, vz, s]
     }
     #[inline(always)]
     fn prefetch<T>(self, place: *const T) {
@@ -459,13 +460,46 @@ impl Rows for Avx512<f64> {
     }
 }
 
+/// A cubic and its derivative in each lane, by the operations of [`Rows::cubics`].
+#[inline(always)]
+fn cubic(s: __m512d, [c0, c1, c2, c3]: [__m512d; 4]) -> (__m512d, __m512d) {
+    // SAFETY: only called under a token.
+    unsafe {
+        let c3 = _mm512_mul_pd(s, c3);
+        let value = _mm512_fmadd_pd(s, _mm512_add_pd(c2, c3), c1);
+        let slope = _mm512_fmadd_pd(_mm512_set1_pd(1.5), c3, c2);
+        (
+            _mm512_fmadd_pd(s, value, c0),
+            _mm512_fmadd_pd(_mm512_add_pd(s, s), slope, c1),
+        )
+    }
+}
+
+/// Columns of eight rows.
+#[inline(always)]
+fn columns(rows: [&[f64; 8]; 8]) -> [__m512d; 8] {
+    let [c0, c2, c4, c6] = pieces_of([
+        pair::<false>(rows[0], rows[1]),
+        pair::<false>(rows[2], rows[3]),
+        pair::<false>(rows[4], rows[5]),
+        pair::<false>(rows[6], rows[7]),
+    ]);
+    let [c1, c3, c5, c7] = pieces_of([
+        pair::<true>(rows[0], rows[1]),
+        pair::<true>(rows[2], rows[3]),
+        pair::<true>(rows[4], rows[5]),
+        pair::<true>(rows[6], rows[7]),
+    ]);
+    [c0, c1, c2, c3, c4, c5, c6, c7]
+}
+
 /// Two rows: even columns or odd ones, each 128-bit piece with one of both.
 #[inline(always)]
-fn pair<const ODD: bool>(rows: &[[f64; 8]; 8], r: usize) -> __m512d {
+fn pair<const ODD: bool>(a: &[f64; 8], b: &[f64; 8]) -> __m512d {
     // SAFETY: only called under a token; rows have eight numbers.
     unsafe {
-        let a = _mm512_loadu_pd(rows[r].as_ptr());
-        let b = _mm512_loadu_pd(rows[r + 1].as_ptr());
+        let a = _mm512_loadu_pd(a.as_ptr());
+        let b = _mm512_loadu_pd(b.as_ptr());
         match ODD {
             true => _mm512_unpackhi_pd(a, b),
             false => _mm512_unpacklo_pd(a, b),

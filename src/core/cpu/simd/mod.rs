@@ -294,6 +294,17 @@ pub trait Rows: Simd<T = f64> {
         to[3] = c[0][3];
     }
 
+    /// [`Rows::cubics`] at the time t, for the coefficients of each lane. The last number of the second row is the time at which the cubic begins: s is the time since then.
+    #[inline(always)]
+    fn cubics_at<'a>(self, c: impl Fn(usize) -> &'a [[f64; 4]; 4], t: f64) -> [Self::V; 8] {
+        let mut rows = [[0.0; 8]; 8];
+        for (lane, row) in rows[..Self::LANES].iter_mut().enumerate() {
+            let c = c(lane);
+            self.cubics(c, t - c[1][3], row);
+        }
+        self.columns(&rows[..Self::LANES])
+    }
+
     /// 1 / sqrt(x), as [`Simd::refine`] makes it or to an ulp in fewer steps.
     #[inline(always)]
     fn root(self, x: Self::V) -> Self::V {

@@ -493,6 +493,24 @@ fn rows<S: Simd<T: Element>>(name: &str, s: S, _: bool) {
             assert_eq!(*found, rows[r][c], "{name}: row {r}, column {c}");
         }
     }
+    // A lane's cubics have the bits of the row that is evaluated alone.
+    let number = |r, k, c| ((16 * r + 4 * k + c) as f64).sin();
+    let coefficients: Vec<[[f64; 4]; 4]> = (0..lanes)
+        .map(|r| std::array::from_fn(|k| std::array::from_fn(|c| number(r, k, c))))
+        .collect();
+    let columns = d.cubics_at(|lane| &coefficients[lane], 0.25);
+    let columns = columns.map(|column| {
+        let mut lanes = [0.0; PAGE];
+        // SAFETY: a vector fits.
+        unsafe { d.store(&mut lanes, 0, column) };
+        lanes
+    });
+    for (r, c) in coefficients.iter().enumerate() {
+        let mut row = [0.0; 8];
+        d.cubics(c, 0.25 - c[1][3], &mut row);
+        let found: [f64; 7] = std::array::from_fn(|k| columns[k][r]);
+        assert_eq!(found, row[..7], "{name}: lane {r}");
+    }
 }
 
 fn order<S: Simd>(name: &str, s: S, _: bool) {
