@@ -84,7 +84,7 @@ pub fn drift(x: &Vec3, v: &Vec3, mass: f64, dt: f64) -> (Vec3, Vec3) {
         mass,
         dt,
     };
-    let anomaly = equation.solve();
+    let (_, anomaly) = equation.solve();
     let r = equation.radius(&anomaly);
     let [_, g1, g2, g3] = anomaly;
     let (f, g) = (1.0 - mass * g2 / r0, dt - mass * g3);
@@ -96,12 +96,17 @@ pub fn drift(x: &Vec3, v: &Vec3, mass: f64, dt: f64) -> (Vec3, Vec3) {
 }
 
 /// Kepler's equation in the universal anomaly s.
-struct Equation {
-    r0: f64,
-    along: f64,
-    beta: f64,
-    mass: f64,
-    dt: f64,
+pub(super) struct Equation {
+    /// Distance at the beginning.
+    pub r0: f64,
+    /// Product of position and velocity there.
+    pub along: f64,
+    /// 2 M / r - v^2.
+    pub beta: f64,
+    /// M.
+    pub mass: f64,
+    /// Time since the beginning.
+    pub dt: f64,
 }
 
 impl Equation {
@@ -130,9 +135,9 @@ impl Equation {
         }
     }
 
-    /// The [`g_functions`] of the solution, by Laguerre's method for polynomials of the fifth degree (Conway 1986) inside a
+    /// The solution and its [`g_functions`], by Laguerre's method for polynomials of the fifth degree (Conway 1986) inside a
     /// bracket. The time grows with s: its derivative is the distance.
-    fn solve(&self) -> [f64; 4] {
+    pub(super) fn solve(&self) -> (f64, [f64; 4]) {
         let Self {
             r0,
             along,
@@ -141,7 +146,7 @@ impl Equation {
             dt,
         } = *self;
         if dt == 0.0 {
-            return [1.0, 0.0, 0.0, 0.0];
+            return (0.0, [1.0, 0.0, 0.0, 0.0]);
         }
         let (mut low, mut high) = match dt > 0.0 {
             true => (0.0, f64::INFINITY),
@@ -168,7 +173,7 @@ impl Equation {
             let bend = (step * slope / r).powi(2) + (step * step * (mass - beta * r) / r).abs();
             let is_exact = value.is_finite() && value.abs() <= noise;
             if is_exact || step.abs() * bend <= 1e-17 * s.abs() {
-                return g_functions(beta, next);
+                return (next, g_functions(beta, next));
             }
             // A step that is not much shorter than the one before is far from the solution.
             let is_good = next > low && next < high && step.abs() < 0.9 * last;
@@ -179,7 +184,7 @@ impl Equation {
                     _ => 2.0 * s,
                 };
                 if middle <= low || middle >= high {
-                    return g;
+                    return (s, g);
                 }
                 last = f64::INFINITY;
                 s = middle;
@@ -187,13 +192,27 @@ impl Equation {
                 s = next;
             }
         }
-        g_functions(beta, s)
+        (s, g_functions(beta, s))
     }
 }
 
 /// s^k c_k(beta s^2) for k = 0 to 3, c_k being Stumpff's functions.
 fn g_functions(beta: f64, s: f64) -> [f64; 4] {
-    let [c0, c1, c2, c3] = stumpff(beta * s * s);
+    of_anomaly(s, stumpff(beta * s * s))
+}
+
+/// The same, faster for a part of a revolution, where the last digits may differ.
+#[inline(always)]
+pub(super) fn near_g_functions(beta: f64, s: f64) -> [f64; 4] {
+    let z = beta * s * s;
+    match z.abs() < 1.0 {
+        true => of_anomaly(s, stumpff_by_series(z)),
+        false => g_functions(beta, s),
+    }
+}
+
+#[inline(always)]
+fn of_anomaly(s: f64, [c0, c1, c2, c3]: [f64; 4]) -> [f64; 4] {
     [c0, s * c1, s * s * c2, s * s * s * c3]
 }
 
@@ -231,6 +250,19 @@ fn stumpff(z: f64) -> [f64; 4] {
         z *= 0.25;
         quarters += 1;
     }
+    let [mut c0, mut c1, mut c2, mut c3] = stumpff_by_series(z);
+    for _ in 0..quarters {
+        c3 = 0.25 * (c2 + c0 * c3);
+        c2 = 0.5 * c1 * c1;
+        z *= 4.0;
+        (c0, c1) = (1.0 - z * c2, 1.0 - z * c3);
+    }
+    [c0, c1, c2, c3]
+}
+
+/// The same by the series alone, which lacks less than a digit's last place up to z = 1.
+#[inline(always)]
+fn stumpff_by_series(z: f64) -> [f64; 4] {
     let z2 = z * z;
     // Even and odd powers apart, so that neither waits for the other.
     let series = |c: &[f64; TERMS]| {
@@ -243,15 +275,8 @@ fn stumpff(z: f64) -> [f64; 4] {
         }
         even + z * odd
     };
-    let (mut c2, mut c3) = (series(&OF_C2), series(&OF_C3));
-    let (mut c0, mut c1) = (1.0 - z * c2, 1.0 - z * c3);
-    for _ in 0..quarters {
-        c3 = 0.25 * (c2 + c0 * c3);
-        c2 = 0.5 * c1 * c1;
-        z *= 4.0;
-        (c0, c1) = (1.0 - z * c2, 1.0 - z * c3);
-    }
-    [c0, c1, c2, c3]
+    let (c2, c3) = (series(&OF_C2), series(&OF_C3));
+    [1.0 - z * c2, 1.0 - z * c3, c2, c3]
 }
 
 #[cfg(test)]
@@ -321,6 +346,11 @@ mod tests {
             let c = [c[0], c[1], c[2] * x * x + c[0], c[3] * x * x + c[1]];
             for (found, expected) in c.iter().zip([expected[0], expected[1], 1.0, 1.0]) {
                 assert!((found - expected).abs() < 3e-15, "{x}: {c:?}");
+            }
+            if x < 1.0 {
+                let others = stumpff_by_series(x * x);
+                let both = others.iter().zip(stumpff(x * x));
+                assert!(both.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())) < 1e-15);
             }
             let c = stumpff(-x * x);
             for (found, expected) in c.iter().zip([x.cosh(), x.sinh() / x]) {

@@ -39,6 +39,7 @@ pub mod kozai;
 mod leapfrog;
 mod linear;
 pub mod multiple;
+mod nested;
 pub mod pair;
 pub mod scattering;
 pub mod secular;

@@ -22,6 +22,7 @@ use super::flight::Flight;
 use super::hierarchy;
 use super::inner::Members;
 use super::kepler::Orbit;
+use super::nested::is_nested;
 use super::pair::{Pair, Pull};
 use super::secular;
 use super::system::{Error, System};
@@ -36,6 +37,9 @@ const TOLERANCE: f64 = 1e-13;
 
 /// Periods of the closest two members in the longest step.
 const PERIODS: f64 = 4.0;
+
+/// The same for a stable hierarchy, whose revolutions cost less.
+const NESTED_PERIODS: f64 = 32.0;
 
 /// Position and velocity of a member about the centre of mass.
 pub type Place = (Vec3, Vec3);
@@ -439,7 +443,10 @@ impl Multiple {
         });
         let bound = orbits.filter(Orbit::is_bound);
         let periods = bound.map(|orbit| orbit.period());
-        PERIODS * periods.fold(f64::INFINITY, f64::min)
+        let Members { chain, inner } = &self.members;
+        let is_nested = inner.is_empty() && is_nested(&self.masses, chain);
+        let most = if is_nested { NESTED_PERIODS } else { PERIODS };
+        most * periods.fold(f64::INFINITY, f64::min)
     }
 
     /// The two parts that remain if the longest link of the members' minimum spanning tree is cut, as places in the

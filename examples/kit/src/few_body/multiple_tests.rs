@@ -134,14 +134,21 @@ fn steps_follow_the_parts_that_the_tide_perturbs() {
     assert_eq!(stars, [vec![0, 1], vec![2]]);
 }
 
-/// Without a tide, the step of a triple is four periods of its binary.
+/// Without a tide, the step of a triple is four periods of its binary, or 32 if it is a stable hierarchy.
 #[test]
 fn a_step_has_few_periods_of_the_closest_two() {
-    let [a, b, _] = triple();
+    let [a, b, c] = triple();
     let (_, inner) = Pair::of(&a, &b);
-    let (_, triple) = Subsystem::of(&triple());
-    let periods = triple.longest_step(0.01) / inner.orbit().period();
+    let (_, close) = Subsystem::of(&[a, b, c]);
+    let periods = close.longest_step(0.01) / inner.orbit().period();
     assert!((periods - 4.0).abs() < 1e-12, "{periods}");
+    // A wide third star makes a hierarchy whose revolutions cost little.
+    let mut wide = [a, b, c];
+    wide[2].x = wide[2].x.map(|c| 4.0 * c);
+    wide[2].v = wide[2].v.map(|c| 0.5 * c);
+    let (_, wide) = Subsystem::of(&wide);
+    let periods = wide.longest_step(0.01) / inner.orbit().period();
+    assert!((periods - 32.0).abs() < 1e-12, "{periods}");
     // Two stars that pass each other at 1e-9 need no step as short as that.
     let passing = [
         body(1, 1.0, [0.0; 3], [0.0; 3]),

@@ -1,0 +1,767 @@
+//! Stable hierarchies of three and more stars, whose orbits are Kepler's between kicks by what disturbs them.
+//!
+//! Each node of the hierarchy has the relative position and velocity of its two parts (hierarchical Jacobi coordinates). The
+//! Hamiltonian is the sum of the Kepler problems of the nodes and a small rest H_B: the attraction of all pairs of stars, less that
+//! of parts at their centres (Wisdom and Holman 1991).
+//!
+//! The tightest orbit, of the length r, sets the pace: with dt = r ds the stars follow the Hamiltonian r (H - E), where E is the
+//! energy at the beginning. Both of its parts are solved in closed form. Without r H_B, the tightest orbit is a Kepler orbit of a
+//! slightly different mass, and equal steps of s are equal steps of its universal variable: only the other orbits, of which a
+//! step is a small part, have a Kepler equation to be solved. r H_B depends on positions only, so it is a kick.
+//!
+//! Drifts and kicks are composed to the generalized order (10, 6, 4) of Blanes et al. (2013, Appl. Numer. Math. 68, 58). A
+//! revolution takes 48 to 128 kicks, where the extrapolated leapfrog of a [`System`](super::System) takes 600 to 1200 steps.
+
+use super::chain::Chain;
+use super::hierarchy::{self, Kind};
+use super::kepler::{Equation, Orbit, near_g_functions};
+use super::system::Error;
+use crate::body::Body;
+use crate::vector::{Vec3, add_scaled, dot, norm, sub};
+
+/// Drifts of a step, in parts of it, up to the middle one.
+const DRIFTS: [f64; 5] = [
+    0.038_094_497_422_412_195,
+    0.145_298_716_116_913_75,
+    0.207_627_695_725_541_25,
+    0.435_909_703_651_526_16,
+    -0.653_861_225_832_786_7,
+];
+
+/// Kicks of a step between these drifts; the second half mirrors the first.
+const KICKS: [f64; 4] = [
+    0.095_858_880_837_075_21,
+    0.204_446_153_142_998_78,
+    0.217_070_347_978_991_1,
+    -0.017_375_381_959_065_093,
+];
+
+/// Perturbation of an orbit by the next one out above which a hierarchy is none for these steps.
+const GREATEST: f64 = 0.018;
+
+/// Fewest and most steps for a revolution of the tightest orbit; each has eight kicks.
+const FEWEST: f64 = 6.0;
+const MOST: f64 = 16.0;
+
+/// Attempts to land at a time, each of which brings it many digits closer.
+const LANDINGS: u32 = 12;
+
+/// Place of one part of the hierarchy relative to another.
+type Place = (Vec3, Vec3);
+
+/// Two parts of the hierarchy. The stars of the first are those from `begin` to `middle` in the order of the tree, those of the second
+/// the next ones to `end`.
+#[derive(Clone, Debug)]
+struct Node {
+    begin: usize,
+    middle: usize,
+    end: usize,
+    masses: [f64; 2],
+    mass: f64,
+    reduced: f64,
+}
+
+/// Who is bound to whom.
+#[derive(Clone, Debug)]
+struct Tree {
+    /// Stars in the order of the tree.
+    stars: Vec<usize>,
+    /// Their masses.
+    masses: Vec<f64>,
+    /// Parts before the nodes that they are parts of.
+    nodes: Vec<Node>,
+    /// The node with the smallest orbit.
+    tightest: usize,
+}
+
+/// The motion of a node: the second part from the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Motion {
+    x: Vec3,
+    v: Vec3,
+    /// What `x` and `v` lost when they were added to.
+    lost: Place,
+    /// Length of `x`, and its inverse.
+    r: f64,
+    inverse: f64,
+}
+
+/// A stable hierarchy on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Nested {
+    tree: Tree,
+    /// The stars along the chain at the beginning.
+    order: Vec<usize>,
+    /// Energy at the beginning.
+    energy: f64,
+    /// Length of a step in s, and a time that is longer than any.
+    length: f64,
+    longest: f64,
+    now: State,
+    /// Times at the beginnings of the steps so far, and motions of all nodes then.
+    times: Vec<[f64; 2]>,
+    motions: Vec<Motion>,
+    room: Room,
+}
+
+/// Time, with what was lost when it was added to, and the motions of the nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct State {
+    t: [f64; 2],
+    motions: Vec<Motion>,
+}
+
+/// Stars in the order of the tree: from the centre of the node that was looked at last, and the forces on them.
+#[derive(Clone, Debug, Default)]
+struct Room {
+    places: Vec<Vec3>,
+    forces: Vec<Vec3>,
+}
+
+/// Whether stars of these masses along a chain are a hierarchy for which [`Nested`] is made.
+pub(super) fn is_nested(masses: &[f64], chain: &Chain) -> bool {
+    masses.len() > 2 && Tree::of(masses, chain).is_some()
+}
+
+impl Tree {
+    /// The hierarchy of stars, with the number of steps for a revolution of its tightest orbit.
+    fn of(masses: &[f64], chain: &Chain) -> Option<(Self, f64)> {
+        let star = |(k, (x, v)): (usize, Place)| Body {
+            index: 0,
+            mass: masses[k],
+            x,
+            v,
+        };
+        let bodies = chain.bodies(masses).into_iter().enumerate();
+        let bodies: Vec<Body> = bodies.map(star).collect();
+        let nodes = hierarchy::nodes(&bodies);
+        let [root] = &nodes[..] else {
+            return None;
+        };
+        if masses.len() < 3 || !root.is_stable() {
+            return None;
+        }
+        let mut tree = Self {
+            stars: Vec::new(),
+            masses: Vec::new(),
+            nodes: Vec::new(),
+            tightest: 0,
+        };
+        let mut axes = Vec::new();
+        tree.add(root, &mut axes);
+        tree.masses = tree.stars.iter().map(|&k| masses[k]).collect();
+        let tightest = (0..axes.len()).min_by(|&a, &b| axes[a].total_cmp(&axes[b]))?;
+        tree.tightest = tightest;
+        let steps = steps(root)?;
+        Some((tree, steps))
+    }
+
+    /// Adds a node after its parts, and the axes of their orbits.
+    fn add(&mut self, node: &hierarchy::Node, axes: &mut Vec<f64>) {
+        match &node.kind {
+            Kind::Single(star) => self.stars.push(*star),
+            Kind::Binary(parts, orbit) => {
+                // A triple is always two stars and a third one.
+                let [mut first, mut second] = [&parts[0], &parts[1]];
+                if first.members().len() < second.members().len() {
+                    (first, second) = (second, first);
+                }
+                let begin = self.stars.len();
+                self.add(first, axes);
+                let middle = self.stars.len();
+                self.add(second, axes);
+                let masses = [first.mass, second.mass];
+                let mass = masses[0] + masses[1];
+                self.nodes.push(Node {
+                    begin,
+                    middle,
+                    end: self.stars.len(),
+                    masses,
+                    mass,
+                    reduced: masses[0] * masses[1] / mass,
+                });
+                axes.push(orbit.axis);
+            }
+        }
+    }
+
+    /// The motions of the nodes of stars along a chain. A node of two neighbours has the digits of their link.
+    fn motions(&self, chain: &Chain) -> Vec<Motion> {
+        let place = |star: &usize| chain.order.iter().position(|k| k == star).unwrap_or(0);
+        let along: Vec<usize> = self.stars.iter().map(place).collect();
+        // Of each star in the order of the tree, from the centre of the part that it belongs to so far.
+        let mut from_centre = vec![Place::default(); self.stars.len()];
+        let of_node = |node: &Node| {
+            // The two stars of the parts that have the fewest links between them.
+            let pairs = (node.begin..node.middle)
+                .flat_map(|i| (node.middle..node.end).map(move |j| (i, j)));
+            let (i, j) = pairs
+                .min_by_key(|&(i, j)| along[i].abs_diff(along[j]))
+                .unwrap_or_default();
+            let between = |links: &[Vec3], part: fn(&Place) -> Vec3| {
+                let mut d = Chain::between(links, along[i], along[j]);
+                add_scaled(
+                    &mut d,
+                    1.0,
+                    &sub(&part(&from_centre[i]), &part(&from_centre[j])),
+                );
+                d
+            };
+            let x = between(&chain.x, |p| p.0);
+            let v = between(&chain.v, |p| p.1);
+            move_to_centre(node, &x, &v, &mut from_centre);
+            let r = norm(&x);
+            Motion {
+                x,
+                v,
+                lost: Place::default(),
+                r,
+                inverse: 1.0 / r,
+            }
+        };
+        self.nodes.iter().map(of_node).collect()
+    }
+
+    /// The chain through stars in this `order`.
+    fn chain(&self, motions: &[Motion], order: &[usize]) -> Chain {
+        let mut from_centre = vec![Place::default(); self.stars.len()];
+        // Each link is found where its two stars first belong to one node.
+        let place = |star: &usize| self.stars.iter().position(|k| k == star).unwrap_or(0);
+        let along: Vec<usize> = order.iter().map(place).collect();
+        let mut chain = Chain {
+            order: order.to_vec(),
+            x: vec![[0.0; 3]; order.len() - 1],
+            v: vec![[0.0; 3]; order.len() - 1],
+        };
+        for (node, motion) in self.nodes.iter().zip(motions) {
+            for (k, both) in along.windows(2).enumerate() {
+                let is_first = |p: usize| (node.begin..node.middle).contains(&p);
+                let is_second = |p: usize| (node.middle..node.end).contains(&p);
+                let (i, j, sign) = match (both[0], both[1]) {
+                    (i, j) if is_first(i) && is_second(j) => (i, j, 1.0),
+                    (j, i) if is_first(i) && is_second(j) => (i, j, -1.0),
+                    _ => continue,
+                };
+                let link = |x: &Vec3, part: fn(&Place) -> Vec3| {
+                    let mut link = *x;
+                    let inner = sub(&part(&from_centre[j]), &part(&from_centre[i]));
+                    add_scaled(&mut link, 1.0, &inner);
+                    link.map(|c| sign * c)
+                };
+                chain.x[k] = link(&motion.x, |p| p.0);
+                chain.v[k] = link(&motion.v, |p| p.1);
+            }
+            move_to_centre(node, &motion.x, &motion.v, &mut from_centre);
+        }
+        chain
+    }
+}
+
+/// Places of stars of the parts of a node, from the centres of these, become those from the centre of the node.
+fn move_to_centre(node: &Node, x: &Vec3, v: &Vec3, places: &mut [Place]) {
+    for (stars, part) in node.parts() {
+        for place in &mut places[stars] {
+            add_scaled(&mut place.0, part, x);
+            add_scaled(&mut place.1, part, v);
+        }
+    }
+}
+
+/// Steps for a revolution of the tightest orbit: `None` where the orbits perturb each other too much.
+///
+/// With n steps the energy error is at most about 7e-6 p^2 (8 / n)^6.7 of the energy of the tightest orbit, p being the perturbation:
+/// this is 1e-10 for the number below.
+///
+/// Only the tightest orbit has more kicks near its pericentre. A step must be shorter than the pericentre passage of any other.
+fn steps(root: &hierarchy::Node) -> Option<f64> {
+    let orbits = root.orbits();
+    let (_, tightest) = orbits
+        .iter()
+        .min_by(|(_, a), (_, b)| a.axis.total_cmp(&b.axis))?;
+    let others = orbits.iter().filter(|(_, orbit)| orbit != tightest);
+    let passage = |orbit: &Orbit| {
+        (orbit.pericentre().powi(3) / (orbit.mass * (1.0 + orbit.eccentricity))).sqrt()
+    };
+    let shortest = others
+        .map(|(_, orbit)| passage(orbit))
+        .fold(f64::INFINITY, f64::min);
+    let perturbation = perturbation(root);
+    let steps = 8.0 * (265.0 * perturbation).powf(0.3);
+    let steps = steps
+        .clamp(FEWEST, MOST)
+        .max(1.25 * tightest.period() / shortest)
+        .ceil();
+    (perturbation < GREATEST && steps <= MOST).then_some(steps)
+}
+
+/// How much the orbits of a hierarchy perturb each other, where they are closest: the tide of the outer part at the apocentre of the
+/// inner orbit, in parts of the attraction there. The quadrupole of the inner orbit, in parts of the attraction by its whole mass,
+/// counts less, as the outer orbit has little energy.
+fn perturbation(node: &hierarchy::Node) -> f64 {
+    let Kind::Binary(parts, outer) = &node.kind else {
+        return 0.0;
+    };
+    let of_part = |part: &hierarchy::Node, other: &hierarchy::Node| match &part.kind {
+        Kind::Single(_) => 0.0,
+        Kind::Binary(inner, orbit) => {
+            let ratio = orbit.apocentre() / outer.pericentre();
+            let tide = 2.0 * other.mass / part.mass * ratio.powi(3);
+            let moment = inner[0].mass * inner[1].mass / (part.mass * part.mass);
+            let quadrupole = 0.2 * moment * ratio * ratio;
+            tide.max(quadrupole).max(perturbation(part))
+        }
+    };
+    of_part(&parts[0], &parts[1]).max(of_part(&parts[1], &parts[0]))
+}
+
+impl Nested {
+    /// Stars of these masses that are along a chain at the time 0; `None` if they are no hierarchy that is stable enough.
+    pub(super) fn new(masses: &[f64], chain: &Chain) -> Option<Self> {
+        let (tree, steps) = Tree::of(masses, chain)?;
+        Self::with_steps(tree, chain, steps)
+    }
+
+    /// The same with this number of steps for a revolution of the tightest orbit.
+    fn with_steps(tree: Tree, chain: &Chain, steps: f64) -> Option<Self> {
+        let motions = tree.motions(chain);
+        let n = tree.stars.len();
+        let mut new = Self {
+            order: chain.order.clone(),
+            energy: 0.0,
+            length: 0.0,
+            longest: 0.0,
+            times: vec![[0.0; 2]],
+            now: State {
+                t: [0.0; 2],
+                motions: motions.clone(),
+            },
+            motions,
+            room: Room {
+                places: vec![[0.0; 3]; n],
+                forces: vec![[0.0; 3]; n],
+            },
+            tree,
+        };
+        let rest = new.room.kick(&new.tree, &mut new.now.motions, 0.0);
+        let Tree {
+            nodes, tightest, ..
+        } = &new.tree;
+        let (node, motion) = (&nodes[*tightest], &new.now.motions[*tightest]);
+        let others = energy_of_others(nodes, &new.now.motions, *tightest);
+        new.energy = node.reduced * motion.energy(node.mass) + others + rest;
+        let beta = new.beta();
+        new.length = std::f64::consts::TAU / (steps * beta.sqrt());
+        new.longest = 2.2 * node.mass / beta * new.length;
+        // With NaN this does not hold.
+        (beta > 0.0 && new.length > 0.0).then_some(new)
+    }
+
+    /// The stars at the time `t`, from 0 on.
+    ///
+    /// # Errors
+    ///
+    /// The motion is not finite.
+    pub(super) fn at(&mut self, t: f64) -> Result<Chain, Error> {
+        let before = self.times.partition_point(|time| time[0] <= t);
+        // The guess may take the end of a step for its inside: ask the step before, too.
+        let mut k = before.saturating_sub(2);
+        self.load(k);
+        let guess = loop {
+            // Most steps need no guess: none is longer than by the distance 2 a, which no distance exceeds.
+            let is_far = t - self.times[k][0] > self.longest;
+            let guess = if is_far { f64::INFINITY } else { self.guess(t) };
+            if guess <= self.length {
+                break guess;
+            }
+            if k + 1 == self.times.len() {
+                self.step(self.length);
+                if self.now.t[0] <= self.times[k][0] || !self.now.t[0].is_finite() {
+                    return Err(Error {
+                        t: self.times[k][0],
+                    });
+                }
+                self.times.push(self.now.t);
+                self.motions.extend_from_slice(&self.now.motions);
+            }
+            if self.times[k + 1][0] > t {
+                self.load(k);
+                break self.length.min(guess);
+            }
+            k += 1;
+            self.load(k);
+        };
+        self.land(t, guess);
+        let chain = self.tree.chain(&self.now.motions, &self.order);
+        let is_finite = chain
+            .x
+            .iter()
+            .chain(&chain.v)
+            .flatten()
+            .all(|c| c.is_finite());
+        match is_finite {
+            true => Ok(chain),
+            false => Err(Error { t }),
+        }
+    }
+
+    /// Goes on from the beginning of step `k`.
+    fn load(&mut self, k: usize) {
+        let n = self.tree.nodes.len();
+        self.now.t = self.times[k];
+        self.now
+            .motions
+            .copy_from_slice(&self.motions[k * n..][..n]);
+    }
+
+    /// The step in s from now to about the time `t`: exact without kicks.
+    fn guess(&self, t: f64) -> f64 {
+        let motion = &self.now.motions[self.tree.tightest];
+        let beta = self.beta();
+        let equation = Equation {
+            r0: motion.r,
+            along: dot(&motion.x, &motion.v),
+            beta,
+            mass: 0.5 * motion.r * (dot(&motion.v, &motion.v) + beta),
+            dt: t - self.now.t[0] + self.now.t[1],
+        };
+        equation.solve().0
+    }
+
+    /// Moves the stars from now to the time `t`, about `guess` in s from now.
+    fn land(&mut self, t: f64, guess: f64) {
+        self.step(guess);
+        for _ in 0..LANDINGS {
+            let rest = t - self.now.t[0] + self.now.t[1];
+            if rest.abs() <= 2.0 * f64::EPSILON * t {
+                break;
+            }
+            // The rest is so small that a leapfrog is as good.
+            let ds = self.guess(t);
+            self.compose(ds, &[0.5], &[1.0]);
+        }
+    }
+
+    /// One step of the length `h` in s, forwards or backwards.
+    fn step(&mut self, h: f64) {
+        self.compose(h, &DRIFTS, &KICKS);
+    }
+
+    /// Drifts and kicks over the length `h` in s. Their parts of `h` are given up to the middle; the second half mirrors the first.
+    fn compose(&mut self, h: f64, drifts: &[f64], kicks: &[f64]) {
+        // Loops over a known number of nodes are unrolled.
+        match (self.tree.nodes.len(), self.tree.tightest) {
+            (2, 0) => self.compose_of(2, 0, h, drifts, kicks),
+            (n, tightest) => self.compose_of(n, tightest, h, drifts, kicks),
+        }
+    }
+
+    #[inline(always)]
+    fn compose_of(&mut self, n: usize, tightest: usize, h: f64, drifts: &[f64], kicks: &[f64]) {
+        let State { t, motions } = &mut self.now;
+        let motions = &mut motions[..n];
+        let nodes = &self.tree.nodes[..n];
+        let energy = self.energy;
+        let scale = 2.0 / nodes[tightest].reduced;
+        let mut drift = |motions: &mut [Motion], ds: f64| {
+            let others = energy_of_others(nodes, motions, tightest);
+            let beta = (others - energy) * scale;
+            let dt = motions[tightest].drift_by(beta, ds);
+            let [time, lost] = &mut *t;
+            add(time, lost, dt);
+            for k in (0..n).filter(|k| *k != tightest) {
+                motions[k].drift(nodes[k].mass, dt);
+            }
+        };
+        // The middle is a drift if there are more of these.
+        let count = drifts.len() + kicks.len() - 1;
+        for k in 0..count {
+            drift(motions, h * drifts[k.min(count - k)]);
+            let ds = h * kicks[k.min(count - 1 - k)];
+            match n {
+                2 => kick_triple(nodes, &self.tree.masses, motions, ds),
+                _ => self.room.kick(&self.tree, motions, ds),
+            };
+        }
+        drift(motions, h * drifts[0]);
+    }
+
+    /// 2 M / r - v^2 of the tightest orbit in a drift: what the others leave of the energy.
+    fn beta(&self) -> f64 {
+        let Tree {
+            nodes, tightest, ..
+        } = &self.tree;
+        let others = energy_of_others(nodes, &self.now.motions, *tightest);
+        2.0 * (others - self.energy) / nodes[*tightest].reduced
+    }
+}
+
+/// Energy of all nodes but the tightest.
+#[inline(always)]
+fn energy_of_others(nodes: &[Node], motions: &[Motion], tightest: usize) -> f64 {
+    let mut sum = 0.0;
+    for k in (0..nodes.len()).filter(|k| *k != tightest) {
+        sum += nodes[k].reduced * motions[k].energy(nodes[k].mass);
+    }
+    sum
+}
+
+/// Kicks the nodes of two stars and a third one, as [`Room::kick`] does.
+#[inline(always)]
+fn kick_triple(nodes: &[Node], masses: &[f64], motions: &mut [Motion], ds: f64) -> f64 {
+    let [inner, outer] = [motions[0], motions[1]];
+    let parts = [masses[1] / nodes[0].mass, -masses[0] / nodes[0].mass];
+    let along = 2.0 * dot(&outer.x, &inner.x);
+    let inverse2 = outer.inverse * outer.inverse;
+    let inverse3 = inverse2 * outer.inverse;
+    // The third star is at outer.x + part inner.x from a star of the inner orbit.
+    let [first, second] = parts.map(|part| {
+        let q = part * (along + part * inner.r * inner.r) * inverse2;
+        Excess::of(q)
+    });
+    let energy =
+        masses[2] * outer.inverse * (masses[0] * first.potential + masses[1] * second.potential);
+    let pace = ds * inner.r;
+    // Of the outer orbit.
+    let of_x = masses[0] * first.of_x + masses[1] * second.of_x;
+    let of_d = masses[0] * parts[0] * first.of_d + masses[1] * parts[1] * second.of_d;
+    let scale = pace * inverse3 * masses[2] / nodes[1].reduced;
+    let mut dv = outer.x.map(|c| scale * of_x * c);
+    add_scaled(&mut dv, -scale * of_d, &inner.x);
+    motions[1].kick(&dv);
+    // Of the inner orbit.
+    let scale = pace * inverse3 * masses[2];
+    let of_d = parts[1] * second.of_d - parts[0] * first.of_d;
+    let of_r = -ds * energy * inner.inverse / nodes[0].reduced;
+    let mut dv = outer.x.map(|c| scale * (first.of_x - second.of_x) * c);
+    add_scaled(&mut dv, scale * of_d + of_r, &inner.x);
+    motions[0].kick(&dv);
+    energy
+}
+
+/// What the attraction at x + d has more than that at x, where (x + d)^2 = (1 + q) x^2, with the digits of q.
+struct Excess {
+    /// r (1 / r - 1 / |x + d|).
+    potential: f64,
+    /// r^3 (x / r^3 - (x + d) / |x + d|^3) is this times x ...
+    of_x: f64,
+    /// ... less this times d.
+    of_d: f64,
+}
+
+impl Excess {
+    #[inline(always)]
+    fn of(q: f64) -> Self {
+        let square = 1.0 + q;
+        let s = square.sqrt();
+        let common = 1.0 / (s * (1.0 + s) * square);
+        Self {
+            potential: q * square * common,
+            of_x: q * (1.0 + s + square) * common,
+            of_d: (1.0 + s) * common,
+        }
+    }
+}
+
+impl Room {
+    /// Kicks the nodes of a tree by the rest of the energy, which is returned.
+    fn kick(&mut self, tree: &Tree, motions: &mut [Motion], ds: f64) -> f64 {
+        let Tree {
+            masses,
+            nodes,
+            tightest,
+            ..
+        } = tree;
+        self.places.fill([0.0; 3]);
+        self.forces.fill([0.0; 3]);
+        let mut energy = 0.0;
+        for (node, motion) in nodes.iter().zip(&*motions) {
+            energy += self.disturb(node, motion, masses);
+            for (stars, part) in node.parts() {
+                for place in &mut self.places[stars] {
+                    add_scaled(place, part, &motion.x);
+                }
+            }
+        }
+        let pace = ds * motions[*tightest].r;
+        for (node, motion) in nodes.iter().zip(&mut *motions) {
+            let mut dv = [0.0; 3];
+            for (stars, mass) in [
+                (node.begin..node.middle, -node.masses[0]),
+                (node.middle..node.end, node.masses[1]),
+            ] {
+                for force in &self.forces[stars] {
+                    add_scaled(&mut dv, pace / mass, force);
+                }
+            }
+            motion.kick(&dv);
+        }
+        let Motion { x, inverse, .. } = motions[*tightest];
+        let part = -ds * energy * inverse / nodes[*tightest].reduced;
+        motions[*tightest].kick(&x.map(|c| part * c));
+        energy
+    }
+
+    /// Adds the forces between stars of the two parts of a node, less those of the parts at their centres, and returns the energy of
+    /// these. Places are those of the stars from the centre of their part.
+    fn disturb(&mut self, node: &Node, motion: &Motion, masses: &[f64]) -> f64 {
+        let Motion { x, inverse, .. } = motion;
+        let inverse2 = inverse * inverse;
+        let mut energy = 0.0;
+        for i in node.begin..node.middle {
+            for j in node.middle..node.end {
+                let d = sub(&self.places[j], &self.places[i]);
+                let mut both = d;
+                add_scaled(&mut both, 2.0, x);
+                let excess = Excess::of(dot(&both, &d) * inverse2);
+                let pair = masses[i] * masses[j] * inverse;
+                energy += pair * excess.potential;
+                let pair = pair * inverse2;
+                for c in 0..3 {
+                    let force = pair * (excess.of_x * x[c] - excess.of_d * d[c]);
+                    self.forces[i][c] -= force;
+                    self.forces[j][c] += force;
+                }
+            }
+        }
+        energy
+    }
+}
+
+impl Node {
+    /// The stars of each part, and where its centre is from that of the node, in parts of the vector from the first to the second.
+    fn parts(&self) -> [(std::ops::Range<usize>, f64); 2] {
+        [
+            (self.begin..self.middle, -self.masses[1] / self.mass),
+            (self.middle..self.end, self.masses[0] / self.mass),
+        ]
+    }
+}
+
+/// Adds `d` to `sum`, and the digits that this loses to `lost`.
+#[inline(always)]
+fn add(sum: &mut f64, lost: &mut f64, d: f64) {
+    let d = d + *lost;
+    let new = *sum + d;
+    *lost = d - (new - *sum);
+    *sum = new;
+}
+
+impl Motion {
+    /// Energy for a unit of reduced mass.
+    fn energy(&self, mass: f64) -> f64 {
+        0.5 * dot(&self.v, &self.v) - mass * self.inverse
+    }
+
+    #[inline(always)]
+    fn kick(&mut self, dv: &Vec3) {
+        for (c, dv) in dv.iter().enumerate() {
+            add(&mut self.v[c], &mut self.lost.1[c], *dv);
+        }
+    }
+
+    /// Moves along an orbit of this 2 M / r - v^2 by `ds` in s. Returns the time that this takes.
+    #[inline(always)]
+    fn drift_by(&mut self, beta: f64, ds: f64) -> f64 {
+        let along = dot(&self.x, &self.v);
+        let mass = 0.5 * self.r * (dot(&self.v, &self.v) + beta);
+        let g = near_g_functions(beta, ds);
+        let of_v = self.r * g[1] + along * g[2];
+        self.follow(mass, along, &g, of_v);
+        of_v + mass * g[3]
+    }
+
+    /// Moves by `dt` along the orbit about this mass.
+    #[inline(always)]
+    fn drift(&mut self, mass: f64, dt: f64) {
+        let along = dot(&self.x, &self.v);
+        let beta = 2.0 * mass * self.inverse - dot(&self.v, &self.v);
+        let g = self.short(along, beta, mass, dt).unwrap_or_else(|| {
+            let equation = Equation {
+                r0: self.r,
+                along,
+                beta,
+                mass,
+                dt,
+            };
+            equation.solve().1
+        });
+        self.follow(mass, along, &g, dt - mass * g[3]);
+    }
+
+    /// Moves to the universal anomaly whose functions are `g`; `of_v` is the part of the velocity that this adds to the position.
+    #[inline(always)]
+    fn follow(&mut self, mass: f64, along: f64, g: &[f64; 4], of_v: f64) {
+        let r = self.r * g[0] + along * g[1] + mass * g[2];
+        let inverse = 1.0 / r;
+        let f = -mass * g[2] * self.inverse;
+        let f_dot = -mass * g[1] * self.inverse * inverse;
+        let g_dot = -mass * g[2] * inverse;
+        for c in 0..3 {
+            let (x, v) = (self.x[c], self.v[c]);
+            add(&mut self.x[c], &mut self.lost.0[c], f * x + of_v * v);
+            add(&mut self.v[c], &mut self.lost.1[c], f_dot * x + g_dot * v);
+        }
+        // The length of the rounded position, by Newton's method.
+        let excess = 0.5 * (dot(&self.x, &self.x) - r * r) * inverse;
+        self.r = r + excess;
+        self.inverse = inverse - excess * inverse * inverse;
+    }
+
+    /// The functions of the universal anomaly after a time `dt` that is a small part of a revolution. `None` if it is not small.
+    #[inline(always)]
+    fn short(&self, along: f64, beta: f64, mass: f64, dt: f64) -> Option<[f64; 4]> {
+        let third = mass - beta * self.r;
+        let s = dt * self.inverse;
+        let (first, second) = (along * self.inverse * s, third * self.inverse * s * s);
+        let mut s = s * (1.0 - 0.5 * first + 0.5 * first * first - second * (1.0 / 6.0));
+        // With NaN this does not hold.
+        let is_small = first.abs() < 0.1 && second.abs() < 0.05 && (beta * s * s).abs() < 0.02;
+        if !is_small {
+            return None;
+        }
+        for _ in 0..4 {
+            let z = beta * s * s;
+            let series = |c: [f64; 5]| c[0] - z * (c[1] - z * (c[2] - z * (c[3] - z * c[4])));
+            let (c2, c3) = (series(OF_C2), series(OF_C3));
+            let s2 = s * s;
+            let [g0, g1, g2, g3] = [1.0 - z * c2, s * (1.0 - z * c3), s2 * c2, s2 * s * c3];
+            // Halley's method.
+            let error = self.r * g1 + along * g2 + mass * g3 - dt;
+            let slope = self.r * g0 + along * g1 + mass * g2;
+            let bend = along * g0 + third * g1;
+            let d = -error * slope / (slope * slope - 0.5 * error * bend);
+            if d.abs() <= 1e-5 * s.abs() {
+                // The functions change by their Taylor series.
+                let d2 = 0.5 * d * d;
+                return Some([
+                    g0 - beta * (d * g1 + d2 * g0),
+                    g1 + d * g0 - d2 * beta * g1,
+                    g2 + d * g1 + d2 * g0,
+                    g3 + d * g2 + d2 * g1,
+                ]);
+            }
+            s += d;
+        }
+        None
+    }
+}
+
+/// Coefficients of Stumpff's functions c_2 and c_3 with alternating signs.
+const OF_C2: [f64; 5] = [
+    0.5,
+    1.0 / 24.0,
+    1.0 / 720.0,
+    1.0 / 40_320.0,
+    1.0 / 3_628_800.0,
+];
+const OF_C3: [f64; 5] = [
+    1.0 / 6.0,
+    1.0 / 120.0,
+    1.0 / 5_040.0,
+    1.0 / 362_880.0,
+    1.0 / 39_916_800.0,
+];
+
+#[cfg(test)]
+#[path = "nested_tests.rs"]
+mod tests;
