@@ -35,6 +35,11 @@ impl Member for Cluster {
         trace::record(|| Event::Close { id });
     }
 
+    #[inline(always)]
+    fn end_run(&mut self) {
+        self.end_run();
+    }
+
     fn report(&mut self, id: i32) {
         self.report(&<Self as Member>::name(id));
     }

@@ -5,12 +5,12 @@
 
 use super::{Entry, Member, Open, Registry};
 use kirin_core::process::fork::{self, Deadline, Prepared, Subject};
-use kirin_core::process::{lock, log};
+use kirin_core::process::{biased, lock, log};
 
 /// The members of a registry while the process forks.
 struct HeldMembers<M: Member> {
     open: Option<lock::Guard<'static, Open>>,
-    members: Vec<lock::Guard<'static, Option<Box<M>>>>,
+    members: Vec<biased::Guard<'static, Option<Box<M>>>>,
     /// Members on which other threads are at long work, which cannot end until the fork is made.
     at_work: Vec<&'static Entry<M>>,
     /// Members that other threads did not release in time.

@@ -15,6 +15,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use kirin_core::error::Result;
+use kirin_core::process::biased::{self, BiasedLock, OwnersGuard};
 use kirin_core::process::lock::{Guard, Lock};
 use kirin_core::process::long_work::LongWork;
 use kirin_core::process::settings::{self, Destination, Settings};
@@ -46,6 +47,10 @@ pub trait Member: Send + Sized + 'static {
     /// It is about to be closed.
     fn closed(id: i32);
 
+    /// Ends what a call of [`Registry::lock_as_left`] has left for the next call to end.
+    #[inline(always)]
+    fn end_run(&mut self) {}
+
     /// Writes its statistics, if the user wants them.
     fn report(&mut self, id: i32);
 
@@ -64,7 +69,7 @@ struct Entry<M> {
     /// Whether the member was opened by a call of `open`; false if its first use made it.
     was_opened: AtomicBool,
     /// The member of this id, while it is open.
-    member: Lock<Option<Box<M>>>,
+    member: BiasedLock<Option<Box<M>>>,
     /// Where long work on the member is marked.
     work: LongWork,
 }
@@ -151,6 +156,7 @@ impl<M: Member> Registry<M> {
             let closed = member.take();
             drop(member);
             if let Some(mut closed) = closed {
+                closed.end_run();
                 closed.report(owner.id);
             }
         });
@@ -162,6 +168,7 @@ impl<M: Member> Registry<M> {
             match entry.member.try_lock() {
                 Some(mut member) => {
                     if let Some(member) = &mut *member {
+                        member.end_run();
                         member.report(entry.id);
                     }
                 }
@@ -189,6 +196,7 @@ impl<M: Member> Registry<M> {
         if let Some(owner) = self.owner(id)
             && let Some(member) = &mut *owner.member.lock()
         {
+            member.end_run();
             call(member);
         }
     }
@@ -200,6 +208,25 @@ impl<M: Member> Registry<M> {
     /// There is no memory.
     #[inline(always)]
     pub fn lock(&self, id: i32) -> Result<Locked<'_, M>> {
+        let mut locked = self.lock_as_left(id)?;
+        locked.end_run();
+        Ok(locked)
+    }
+
+    /// Locks what `id` stands for, where this takes no atomic exchange: if this thread owns the lock. The member, if it is open, is as
+    /// the last call has left it.
+    #[inline(always)]
+    pub fn lock_as_owner(&self, id: i32) -> Option<OwnersGuard<'_, Option<Box<M>>>> {
+        self.owner(id)?.member.lock_as_owner()
+    }
+
+    /// As [`Registry::lock`]. The member is as the last call has left it.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    #[inline(always)]
+    pub fn lock_as_left(&self, id: i32) -> Result<Locked<'_, M>> {
         if let Some(owner) = self.owner(id) {
             let guard = owner.member.lock();
             if guard.is_some() {
@@ -348,7 +375,7 @@ impl<M: Member> Registry<M> {
             stands_for: AtomicPtr::new(ptr::null_mut()),
             had_own: AtomicBool::new(false),
             was_opened: AtomicBool::new(false),
-            member: Lock::default(),
+            member: BiasedLock::default(),
             work: LongWork::default(),
         }));
         bucket.store(entry, Ordering::Release);
@@ -374,7 +401,7 @@ impl<M: Member> Default for Registry<M> {
 }
 
 /// An open member, locked.
-pub struct Locked<'a, M>(Guard<'a, Option<Box<M>>>);
+pub struct Locked<'a, M>(biased::Guard<'a, Option<Box<M>>>);
 
 impl<M> Deref for Locked<'_, M> {
     type Target = M;

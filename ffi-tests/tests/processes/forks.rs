@@ -75,3 +75,33 @@ fn a_thread_that_jumped_out_of_a_call_is_refused_and_its_program_ends() {
         assert!(err.contains("left one by siglongjmp"), "{err}");
     }
 }
+
+/// In the order of the addresses, with refused calls, another thread, a fork and a close in the middle.
+#[test]
+fn runs_of_writes_may_be_interrupted() {
+    let Some(client) = compile("runs.c", Link::Shared) else {
+        return;
+    };
+    for backend in ["reference", "cpu"] {
+        for (precision, snap) in [("mixed", "use"), ("double", "ignore")] {
+            let settings = [
+                ("KIRIN_BACKEND", backend),
+                ("KIRIN_PRECISION", precision),
+                ("KIRIN_SNAP", snap),
+            ];
+            let output = run(clean_command(&client, &settings).args(NOTHING));
+            let (out, err) = texts(&output);
+            assert_eq!(out, "33 36\n", "{settings:?}: {err}");
+            for what in [
+                "a2by18 is",
+                "a1by6 is",
+                "aby2 is",
+                " v is",
+                " x is",
+                "address = -600",
+            ] {
+                assert!(err.contains(what), "{what}: {err}");
+            }
+        }
+    }
+}

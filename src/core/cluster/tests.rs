@@ -3,8 +3,8 @@
 use super::*;
 use crate::force::Backend;
 use crate::force::reference::Reference;
-use crate::sources::jmemory::LOG;
 use crate::sources::jmemory::tests::{AtRest, given};
+use crate::sources::jmemory::{ClientParticle, LOG, PAGE};
 use crate::sources::particle::{Force, IParticle, JParticle};
 
 /// A backend without memory for blocks of several i-particles.
@@ -279,5 +279,110 @@ fn a_gap_is_told_once() {
         &mut (0..1024).step_by(2),
     ] {
         assert_eq!(begun(&mut new(addresses), 1024), None);
+    }
+}
+
+/// One write as `g6_set_j_particle` makes it; returns whether it was one of a run or of a log.
+fn write_as_client(cluster: &mut Cluster, address: i32, star: &JParticle) -> bool {
+    let numbers = ClientParticle::from(star);
+    // SAFETY: they are the vectors of the star.
+    unsafe {
+        if cluster.set_in_run(address, numbers) || cluster.set_in_log(address, numbers) {
+            return true;
+        }
+        if cluster.set_numbers(address, numbers).is_ok() {
+            cluster.note_step(address, 0.5);
+            cluster.follow(address);
+        }
+    }
+    false
+}
+
+/// What is known of all pages, particle by particle.
+fn everything(cluster: &mut Cluster) -> String {
+    use std::fmt::Write;
+    cluster.end_run();
+    let mut text = format!(
+        "{} {:?} {}",
+        cluster.memory.written(),
+        cluster.memory.changed(),
+        cluster.noise.quiet_until(1 << 20)
+    );
+    for position in cluster.memory.positions(usize::MAX) {
+        let page = cluster.memory.page(position);
+        let (versions, flags) = (
+            [page.version(), page.mass_version(), page.index_version()],
+            [page.has_motion(), page.has_snap(), page.is_at_rest()],
+        );
+        write!(
+            text,
+            "{versions:?} {flags:?} {:?} {:?}",
+            page.present(),
+            page.changed()
+        )
+        .unwrap();
+        (0..PAGE).for_each(|slot| write!(text, "{:?}", page.particle(slot)).unwrap());
+    }
+    text
+}
+
+/// In the order of the addresses, over ends of pages, with other masses and labels, with fourth derivatives, with addresses that
+/// are refused, and with blocks between: a cluster to which everything is written one by one has the same pages, versions and
+/// counts.
+#[test]
+fn runs_of_writes_leave_what_writes_leave() {
+    for snap in [true, false] {
+        let settings = Settings {
+            snap,
+            ..Settings::default()
+        };
+        let mut clusters = [Cluster::new(settings.clone()), Cluster::new(settings)];
+        for cluster in &mut clusters {
+            cluster.begin_with_columns().unwrap();
+        }
+        let [runs, alone] = &mut clusters;
+        let (mut state, mut short, mut number) = (1_u64, 0, 0);
+        let mut draw = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for round in 0..60 {
+            let mut address = draw(3 * PAGE as u64) as i32;
+            for _ in 0..draw(2 * PAGE as u64) {
+                number += 1;
+                let f = f64::from(number);
+                let star = JParticle {
+                    index: address + i32::from(draw(50) == 0),
+                    t: f,
+                    mass: if draw(50) == 0 { f } else { 1.0 },
+                    x: [f, f + 0.25, f + 0.5],
+                    v: [-f, 1.0, 2.0 * f],
+                    aby2: [3.0, f, 5.0],
+                    a1by6: [f, 7.0, 8.0],
+                    a2by18: [0.0, if draw(400) == 0 { f } else { 0.0 }, 0.0],
+                };
+                short += usize::from(write_as_client(runs, address, &star));
+                if alone.set_j_particle(address, &star).is_ok() {
+                    alone.note_step(address, 0.5);
+                }
+                address = match draw(100) {
+                    0 => draw(3 * PAGE as u64) as i32,
+                    1 => -1,
+                    _ => address + 1,
+                };
+            }
+            if round % 2 == 0 {
+                assert_eq!(everything(runs), everything(alone), "round {round}");
+            }
+            for cluster in [&mut *runs, &mut *alone] {
+                cluster.end_run();
+                cluster.memory.take_in();
+                cluster.memory.forget_changes();
+            }
+            assert_eq!(everything(runs), everything(alone), "round {round}");
+        }
+        assert!(2 * short > number as usize, "{short} of {number} in runs");
     }
 }

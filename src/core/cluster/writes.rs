@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::{Cluster, Phase, Stored};
 use crate::error::{Error, Result};
+use crate::observe::noise::Noise;
 use crate::process;
 use crate::sources::jmemory::{self, ClientParticle, Given, ZERO};
 use crate::sources::particle::JParticle;
@@ -26,18 +27,87 @@ impl Cluster {
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
     pub unsafe fn set_numbers(&mut self, address: i32, numbers: ClientParticle) -> Result<()> {
+        self.end_run();
         // A comparison in place of a store, here and in the calls below: a processor makes one store at a time.
         if self.stored != Stored::Moving {
             self.stored = Stored::Moving;
         }
+        // SAFETY: passed on.
+        unsafe { self.write(address, &self.settled(numbers), false) }
+    }
+
+    /// The same for a call that is the next one of a run of writes ([`JMemory::begin_run`](jmemory::JMemory::begin_run)) and of which
+    /// nothing is to be noted. Returns whether it was.
+    ///
+    /// # Safety
+    ///
+    /// That of [`Cluster::set_numbers`].
+    #[inline(always)]
+    pub unsafe fn set_in_run(&mut self, address: i32, numbers: ClientParticle) -> bool {
+        let numbers = self.settled(numbers);
+        // SAFETY: passed on.
+        !Noise::samples(address) && unsafe { self.memory.run.write(address, &numbers) }
+    }
+
+    /// The same for a call that only appends to a log of writes to which others were appended before.
+    ///
+    /// # Safety
+    ///
+    /// That of [`Cluster::set_numbers`].
+    #[inline(always)]
+    pub unsafe fn set_in_log(&mut self, address: i32, numbers: ClientParticle) -> bool {
+        let Some(position) = self.memory.may_append(address) else {
+            return false;
+        };
+        if self.stored != Stored::Moving || !self.noise.passes(address) {
+            return false;
+        }
+        let numbers = self.settled(numbers);
+        // SAFETY: passed on.
+        unsafe { self.memory.append(position, address, &numbers, false) };
+        true
+    }
+
+    /// The numbers as this cluster takes them.
+    #[inline(always)]
+    fn settled(&self, numbers: ClientParticle) -> ClientParticle {
         let [x, v, aby2, a1by6, a2by18] = numbers.vectors;
         let a2by18 = if self.settings.snap { a2by18 } else { ZERO };
-        let numbers = ClientParticle {
+        ClientParticle {
             vectors: [x, v, aby2, a1by6, a2by18],
             ..numbers
-        };
-        // SAFETY: passed on.
-        unsafe { self.write(address, &numbers, false) }
+        }
+    }
+
+    /// Begins a run after the write to `address`, if this write follows the one before and was made at once.
+    #[inline(always)]
+    pub fn follow(&mut self, address: i32) {
+        if self.memory.run.follow(address) {
+            self.begin_run(address);
+        }
+    }
+
+    #[inline(never)]
+    fn begin_run(&mut self, address: i32) {
+        if self.memory.may_run(address) {
+            let end = self.noise.quiet_until(address.wrapping_add(1));
+            self.memory.begin_run(end);
+        }
+    }
+
+    /// Ends the run of writes, before anything but its next write uses the cluster.
+    #[inline(always)]
+    pub fn end_run(&mut self) {
+        if self.memory.run.is_open() {
+            self.finish_run();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finish_run(&mut self) {
+        let count = self.memory.end_run();
+        self.noise.skip(count);
     }
 
     /// The same with the particle as a value.

@@ -111,12 +111,17 @@ impl Default for Drawn {
     }
 }
 
+/// The multiples of the golden ratio spread evenly over any range, and follow no order of a client's.
+#[inline(always)]
+fn hash(address: i32) -> u32 {
+    address.cast_unsigned().wrapping_mul(0x9E37_79B9)
+}
+
 /// Where an address is watched, if it is in the sample.
 #[inline(always)]
 fn slot(address: i32) -> Option<usize> {
     let address = address.cast_unsigned();
-    // The multiples of the golden ratio spread evenly over any range, and follow no order of a client's.
-    let hash = address.wrapping_mul(0x9E37_79B9);
+    let hash = hash(address.cast_signed());
     if address < ALL_BELOW {
         return Some(SLOTS - 1 - address as usize);
     }
@@ -133,6 +138,41 @@ impl Noise {
             return true;
         }
         slot(address).is_some()
+    }
+
+    /// The first address from `next` on, in a row of writes to consecutive addresses, with whose write [`Noise::wants`] draws or
+    /// counts.
+    pub fn quiet_until(&self, next: i32) -> i32 {
+        if next.cast_unsigned() < ALL_BELOW {
+            return next;
+        }
+        let draws = next.saturating_add_unsigned(self.drawn.until_next - 1);
+        match self.drawn.address {
+            drawn if drawn >= next => draws.min(drawn),
+            _ => draws,
+        }
+    }
+
+    /// Whether a write before [`Noise::quiet_until`] is to be noted nevertheless.
+    #[inline(always)]
+    pub fn samples(address: i32) -> bool {
+        hash(address) >> 26 == 0
+    }
+
+    /// Counts a write to an address, if it is not to be noted. Returns whether it is not.
+    #[inline(always)]
+    pub fn passes(&mut self, address: i32) -> bool {
+        let drawn = &mut self.drawn;
+        let passes = drawn.until_next > 1 && drawn.address != address && slot(address).is_none();
+        if passes {
+            drawn.until_next -= 1;
+        }
+        passes
+    }
+
+    /// Counts writes before [`Noise::quiet_until`].
+    pub fn skip(&mut self, count: u32) {
+        self.drawn.until_next -= count;
     }
 
     /// Counts a write to the drawn address, or draws another.

@@ -53,6 +53,12 @@ pub fn once<R>(call: impl FnOnce() -> R) -> Option<R> {
     Some(result)
 }
 
+/// A number that no other thread has that is alive, and that is neither 0 nor the greatest.
+#[inline(always)]
+pub fn thread() -> usize {
+    PLACE.with(ptr::from_ref).addr()
+}
+
 /// Switches the thread's cancellation off until the end of the call. Call this before anything that may make a system
 /// call that is a cancellation point: reading, writing, sleeping. Outside of calls it does nothing.
 pub fn hold_cancellation() {

@@ -1,8 +1,9 @@
 //! A lock that takes little time in a short call. If a thread of the parent holds it during a fork, the child can
 //! free it.
 //!
-//! Entering is one atomic exchange, leaving is one store. Both together take about 5 ns on current processors;
-//! `set_j_particle` takes 25 ns. If a thread finds the lock held, it spins, then yields, then sleeps between checks.
+//! Entering is one atomic exchange, leaving is one store. Both together take about 5 ns on current processors, and longer if the stores
+//! before have not reached the cache; for calls that take no longer than that, there is [`super::biased`]. If a
+//! thread finds the lock held, it spins, then yields, then sleeps between checks.
 //! This lock is not fair, and need not be: clients rarely share a cluster between threads, and those that do wait for
 //! calls of microseconds.
 //!
@@ -27,6 +28,28 @@ const LOOKS_AWAKE: u32 = 200;
 
 /// How long it sleeps between looks.
 const GLANCE: Duration = Duration::from_micros(50);
+
+/// What a thread does between looks at what it waits for.
+#[derive(Default)]
+pub(super) struct Patience {
+    looks: u32,
+}
+
+impl Patience {
+    /// Lets some time pass: less than before the looks that follow.
+    pub(super) fn pass(&mut self) {
+        match self.looks {
+            0..SPINS => hint::spin_loop(),
+            SPINS..LOOKS_AWAKE => thread::yield_now(),
+            _ => {
+                // A thread that is cancelled must not end here.
+                entry::hold_cancellation();
+                thread::sleep(GLANCE);
+            }
+        }
+        self.looks = self.looks.saturating_add(1);
+    }
+}
 
 /// A value that one thread at a time can use.
 #[derive(Default)]
@@ -69,19 +92,10 @@ impl<T> Lock<T> {
 
     #[cold]
     fn wait(&self) {
-        let mut looks = 0;
+        let mut patience = Patience::default();
         // A load before each exchange: waiting threads share the cache line until it changes.
         while self.held.load(Ordering::Relaxed) || self.held.swap(true, Ordering::Acquire) {
-            match looks {
-                0..SPINS => hint::spin_loop(),
-                SPINS..LOOKS_AWAKE => thread::yield_now(),
-                _ => {
-                    // A thread that is cancelled must not end here.
-                    entry::hold_cancellation();
-                    thread::sleep(GLANCE);
-                }
-            }
-            looks = looks.saturating_add(1);
+            patience.pass();
         }
     }
 

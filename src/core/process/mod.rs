@@ -1,6 +1,7 @@
 //! Objects that exist once per process: fork handlers, the exit handler, file names, settings, messages.
 
 pub mod allocation;
+pub mod biased;
 pub mod cancellation;
 pub mod entry;
 pub mod floating;

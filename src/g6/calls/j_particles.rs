@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use crate::edge::pointers::{count, not_null, vector};
 use crate::g6::CLUSTERS;
+use kirin_core::cluster::Cluster;
 use kirin_core::error::Result;
 use kirin_core::process::allocation;
 use kirin_core::sources::jmemory::ClientParticle;
@@ -45,20 +46,71 @@ pub unsafe fn set_j_particle(
     not_null(aby2, "aby2")?;
     not_null(a1by6, "a1by6")?;
     not_null(a2by18, "a2by18")?;
+    // Made where it is used, so that a call of a run keeps its numbers in registers.
     let numbers = || ClientParticle {
         index,
         t,
         mass,
         vectors: [x, v, aby2, a1by6, a2by18],
     };
-    let mut locked = CLUSTERS.lock(id)?;
-    let cluster = &mut *locked;
-    // SAFETY: none is null, so each has three numbers.
+    if let Some(mut owned) = CLUSTERS.lock_as_owner(id)
+        && let Some(cluster) = &mut *owned
+    {
+        // SAFETY: none is null, so each has three numbers.
+        return unsafe {
+            match cluster.set_in_run(address, numbers())
+                || !trace::active() && cluster.set_in_log(address, numbers())
+            {
+                true => Ok(0),
+                false => set_alone(cluster, [id, address], dt, numbers),
+            }
+        };
+    }
+    // SAFETY: as above.
+    unsafe { lock_and_set([id, address], dt, numbers()) }
+}
+
+/// The same where this thread does not own the cluster's lock.
+///
+/// # Safety
+///
+/// The vectors have three numbers each.
+#[inline(never)]
+unsafe fn lock_and_set(
+    [id, address]: [c_int; 2],
+    dt: f64,
+    numbers: ClientParticle,
+) -> Result<c_int> {
+    let mut cluster = CLUSTERS.lock_as_left(id)?;
+    // SAFETY: passed on.
+    unsafe {
+        match cluster.set_in_run(address, numbers) {
+            true => Ok(0),
+            false => set_alone(&mut cluster, [id, address], dt, || numbers),
+        }
+    }
+}
+
+/// A write for which more is to be done than to store the numbers.
+///
+/// # Safety
+///
+/// The vectors have three numbers each.
+#[inline(always)]
+unsafe fn set_alone(
+    cluster: &mut Cluster,
+    [id, address]: [c_int; 2],
+    dt: f64,
+    numbers: impl Fn() -> ClientParticle,
+) -> Result<c_int> {
+    // SAFETY: passed on.
     unsafe { cluster.set_numbers(address, numbers())? };
     cluster.note_step(address, dt);
     if trace::active() {
-        // SAFETY: as above.
+        // SAFETY: passed on.
         unsafe { record(id, address, dt, numbers()) };
+    } else {
+        cluster.follow(address);
     }
     Ok(0)
 }

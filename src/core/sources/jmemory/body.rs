@@ -29,7 +29,7 @@ const TOGETHER: usize = 128;
 const RUN: usize = 8;
 
 /// Numbers of a column in a line of the cache.
-const LINE: usize = 8;
+pub const LINE: usize = 8;
 
 /// How many columns in advance the lines that will change are fetched into the cache.
 const COLUMNS_AHEAD: usize = 3;
@@ -140,7 +140,7 @@ impl Columns {
 
 /// Fetches the line of a slot in a column into the cache. The columns lie side by side from `first` on.
 #[inline(always)]
-fn fetch(first: *const PageArray<f64>, word: usize, slot: usize) {
+pub fn fetch(first: *const PageArray<f64>, word: usize, slot: usize) {
     let column = first.wrapping_add(word).cast::<f64>();
     prefetch::line(column.wrapping_add(slot));
 }

@@ -411,7 +411,7 @@ impl Header {
     }
 
     /// Records that these slots now hold new particles.
-    fn fill(&mut self, slots: Range<usize>) {
+    pub(super) fn fill(&mut self, slots: Range<usize>) {
         self.version += slots.len() as u64;
         let written = bits_of(slots);
         self.changed.add(&written);

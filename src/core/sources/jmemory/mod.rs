@@ -15,6 +15,7 @@ mod log;
 mod page;
 mod prefetch;
 mod row;
+mod run;
 mod slots;
 mod writes;
 
@@ -32,6 +33,7 @@ pub use self::log::LOG;
 use self::log::Log;
 pub use self::page::{Header, PAGE, Page, PageArray};
 pub use self::row::{ClientParticle, ROW, Row, SHORT_ROW, ZERO};
+use self::run::Run;
 pub use self::slots::Slots;
 
 /// How many pages one entry of the directory covers.
@@ -83,6 +85,8 @@ pub struct JMemory {
     /// The address after that of the last write straight into a page since the last block. `None` if there was no such
     /// write: then any address follows.
     next: Option<i32>,
+    /// Writes straight into a page that are still to be counted.
+    pub run: Run,
     /// Whether all pages are columns.
     has_columns: AtomicBool,
     /// Whether some pages are.

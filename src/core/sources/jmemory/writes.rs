@@ -95,6 +95,24 @@ impl JMemory {
         true
     }
 
+    /// The position of the page of `address`, if there is one, if the log is neither empty nor full.
+    #[inline(always)]
+    pub fn may_append(&self, address: i32) -> Option<usize> {
+        let may = self.incoming.len() > 0 && !self.incoming.is_full() && address >= 0;
+        match may {
+            true => self.position(address as usize / PAGE),
+            false => None,
+        }
+    }
+
+    /// Whether the write to `address` was made at once, into a page of columns: then a run may begin after it.
+    #[inline(always)]
+    pub fn may_run(&mut self, address: i32) -> bool {
+        self.incoming.len() == 0
+            && *self.has_columns.get_mut()
+            && self.pages[self.last].number() as usize == address as usize / PAGE
+    }
+
     /// Whether the log has no room for a further write.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
