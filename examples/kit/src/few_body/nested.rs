@@ -12,12 +12,13 @@
 //! Drifts and kicks are composed to the generalized order (10, 6, 4) of Blanes et al. (2013, Appl. Numer. Math. 68, 58). A
 //! revolution takes 48 to 128 kicks, where the extrapolated leapfrog of a [`System`](super::System) takes 600 to 1200 steps.
 
+mod tree;
+
 use super::chain::Chain;
-use super::hierarchy::{self, Kind};
-use super::kepler::{Equation, Orbit, near_g_functions};
+use super::kepler::{Equation, near_g_functions};
 use super::system::Error;
-use crate::body::Body;
-use crate::vector::{Vec3, add_scaled, dot, norm, sub};
+use crate::vector::{Vec3, add_scaled, dot, sub};
+use tree::{Node, Tree};
 
 /// Drifts of a step, in parts of it, up to the middle one.
 const DRIFTS: [f64; 5] = [
@@ -36,43 +37,11 @@ const KICKS: [f64; 4] = [
     -0.017_375_381_959_065_093,
 ];
 
-/// Perturbation of an orbit by the next one out above which a hierarchy is none for these steps.
-const GREATEST: f64 = 0.018;
-
-/// Fewest and most steps for a revolution of the tightest orbit; each has eight kicks.
-const FEWEST: f64 = 6.0;
-const MOST: f64 = 16.0;
-
 /// Attempts to land at a time, each of which brings it many digits closer.
 const LANDINGS: u32 = 12;
 
 /// Place of one part of the hierarchy relative to another.
 type Place = (Vec3, Vec3);
-
-/// Two parts of the hierarchy. The stars of the first are those from `begin` to `middle` in the order of the tree, those of the second
-/// the next ones to `end`.
-#[derive(Clone, Debug)]
-struct Node {
-    begin: usize,
-    middle: usize,
-    end: usize,
-    masses: [f64; 2],
-    mass: f64,
-    reduced: f64,
-}
-
-/// Who is bound to whom.
-#[derive(Clone, Debug)]
-struct Tree {
-    /// Stars in the order of the tree.
-    stars: Vec<usize>,
-    /// Their masses.
-    masses: Vec<f64>,
-    /// Parts before the nodes that they are parts of.
-    nodes: Vec<Node>,
-    /// The node with the smallest orbit.
-    tightest: usize,
-}
 
 /// The motion of a node: the second part from the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -121,197 +90,6 @@ struct Room {
 /// Whether stars of these masses along a chain are a hierarchy for which [`Nested`] is made.
 pub(super) fn is_nested(masses: &[f64], chain: &Chain) -> bool {
     masses.len() > 2 && Tree::of(masses, chain).is_some()
-}
-
-impl Tree {
-    /// The hierarchy of stars, with the number of steps for a revolution of its tightest orbit.
-    fn of(masses: &[f64], chain: &Chain) -> Option<(Self, f64)> {
-        let star = |(k, (x, v)): (usize, Place)| Body {
-            index: 0,
-            mass: masses[k],
-            x,
-            v,
-        };
-        let bodies = chain.bodies(masses).into_iter().enumerate();
-        let bodies: Vec<Body> = bodies.map(star).collect();
-        let nodes = hierarchy::nodes(&bodies);
-        let [root] = &nodes[..] else {
-            return None;
-        };
-        if masses.len() < 3 || !root.is_stable() {
-            return None;
-        }
-        let mut tree = Self {
-            stars: Vec::new(),
-            masses: Vec::new(),
-            nodes: Vec::new(),
-            tightest: 0,
-        };
-        let mut axes = Vec::new();
-        tree.add(root, &mut axes);
-        tree.masses = tree.stars.iter().map(|&k| masses[k]).collect();
-        let tightest = (0..axes.len()).min_by(|&a, &b| axes[a].total_cmp(&axes[b]))?;
-        tree.tightest = tightest;
-        let steps = steps(root)?;
-        Some((tree, steps))
-    }
-
-    /// Adds a node after its parts, and the axes of their orbits.
-    fn add(&mut self, node: &hierarchy::Node, axes: &mut Vec<f64>) {
-        match &node.kind {
-            Kind::Single(star) => self.stars.push(*star),
-            Kind::Binary(parts, orbit) => {
-                // A triple is always two stars and a third one.
-                let [mut first, mut second] = [&parts[0], &parts[1]];
-                if first.members().len() < second.members().len() {
-                    (first, second) = (second, first);
-                }
-                let begin = self.stars.len();
-                self.add(first, axes);
-                let middle = self.stars.len();
-                self.add(second, axes);
-                let masses = [first.mass, second.mass];
-                let mass = masses[0] + masses[1];
-                self.nodes.push(Node {
-                    begin,
-                    middle,
-                    end: self.stars.len(),
-                    masses,
-                    mass,
-                    reduced: masses[0] * masses[1] / mass,
-                });
-                axes.push(orbit.axis);
-            }
-        }
-    }
-
-    /// The motions of the nodes of stars along a chain. A node of two neighbours has the digits of their link.
-    fn motions(&self, chain: &Chain) -> Vec<Motion> {
-        let place = |star: &usize| chain.order.iter().position(|k| k == star).unwrap_or(0);
-        let along: Vec<usize> = self.stars.iter().map(place).collect();
-        // Of each star in the order of the tree, from the centre of the part that it belongs to so far.
-        let mut from_centre = vec![Place::default(); self.stars.len()];
-        let of_node = |node: &Node| {
-            // The two stars of the parts that have the fewest links between them.
-            let pairs = (node.begin..node.middle)
-                .flat_map(|i| (node.middle..node.end).map(move |j| (i, j)));
-            let (i, j) = pairs
-                .min_by_key(|&(i, j)| along[i].abs_diff(along[j]))
-                .unwrap_or_default();
-            let between = |links: &[Vec3], part: fn(&Place) -> Vec3| {
-                let mut d = Chain::between(links, along[i], along[j]);
-                add_scaled(
-                    &mut d,
-                    1.0,
-                    &sub(&part(&from_centre[i]), &part(&from_centre[j])),
-                );
-                d
-            };
-            let x = between(&chain.x, |p| p.0);
-            let v = between(&chain.v, |p| p.1);
-            move_to_centre(node, &x, &v, &mut from_centre);
-            let r = norm(&x);
-            Motion {
-                x,
-                v,
-                lost: Place::default(),
-                r,
-                inverse: 1.0 / r,
-            }
-        };
-        self.nodes.iter().map(of_node).collect()
-    }
-
-    /// The chain through stars in this `order`.
-    fn chain(&self, motions: &[Motion], order: &[usize]) -> Chain {
-        let mut from_centre = vec![Place::default(); self.stars.len()];
-        // Each link is found where its two stars first belong to one node.
-        let place = |star: &usize| self.stars.iter().position(|k| k == star).unwrap_or(0);
-        let along: Vec<usize> = order.iter().map(place).collect();
-        let mut chain = Chain {
-            order: order.to_vec(),
-            x: vec![[0.0; 3]; order.len() - 1],
-            v: vec![[0.0; 3]; order.len() - 1],
-        };
-        for (node, motion) in self.nodes.iter().zip(motions) {
-            for (k, both) in along.windows(2).enumerate() {
-                let is_first = |p: usize| (node.begin..node.middle).contains(&p);
-                let is_second = |p: usize| (node.middle..node.end).contains(&p);
-                let (i, j, sign) = match (both[0], both[1]) {
-                    (i, j) if is_first(i) && is_second(j) => (i, j, 1.0),
-                    (j, i) if is_first(i) && is_second(j) => (i, j, -1.0),
-                    _ => continue,
-                };
-                let link = |x: &Vec3, part: fn(&Place) -> Vec3| {
-                    let mut link = *x;
-                    let inner = sub(&part(&from_centre[j]), &part(&from_centre[i]));
-                    add_scaled(&mut link, 1.0, &inner);
-                    link.map(|c| sign * c)
-                };
-                chain.x[k] = link(&motion.x, |p| p.0);
-                chain.v[k] = link(&motion.v, |p| p.1);
-            }
-            move_to_centre(node, &motion.x, &motion.v, &mut from_centre);
-        }
-        chain
-    }
-}
-
-/// Places of stars of the parts of a node, from the centres of these, become those from the centre of the node.
-fn move_to_centre(node: &Node, x: &Vec3, v: &Vec3, places: &mut [Place]) {
-    for (stars, part) in node.parts() {
-        for place in &mut places[stars] {
-            add_scaled(&mut place.0, part, x);
-            add_scaled(&mut place.1, part, v);
-        }
-    }
-}
-
-/// Steps for a revolution of the tightest orbit: `None` where the orbits perturb each other too much.
-///
-/// With n steps the energy error is at most about 7e-6 p^2 (8 / n)^6.7 of the energy of the tightest orbit, p being the perturbation:
-/// this is 1e-10 for the number below.
-///
-/// Only the tightest orbit has more kicks near its pericentre. A step must be shorter than the pericentre passage of any other.
-fn steps(root: &hierarchy::Node) -> Option<f64> {
-    let orbits = root.orbits();
-    let (_, tightest) = orbits
-        .iter()
-        .min_by(|(_, a), (_, b)| a.axis.total_cmp(&b.axis))?;
-    let others = orbits.iter().filter(|(_, orbit)| orbit != tightest);
-    let passage = |orbit: &Orbit| {
-        (orbit.pericentre().powi(3) / (orbit.mass * (1.0 + orbit.eccentricity))).sqrt()
-    };
-    let shortest = others
-        .map(|(_, orbit)| passage(orbit))
-        .fold(f64::INFINITY, f64::min);
-    let perturbation = perturbation(root);
-    let steps = 8.0 * (265.0 * perturbation).powf(0.3);
-    let steps = steps
-        .clamp(FEWEST, MOST)
-        .max(1.25 * tightest.period() / shortest)
-        .ceil();
-    (perturbation < GREATEST && steps <= MOST).then_some(steps)
-}
-
-/// How much the orbits of a hierarchy perturb each other, where they are closest: the tide of the outer part at the apocentre of the
-/// inner orbit, in parts of the attraction there. The quadrupole of the inner orbit, in parts of the attraction by its whole mass,
-/// counts less, as the outer orbit has little energy.
-fn perturbation(node: &hierarchy::Node) -> f64 {
-    let Kind::Binary(parts, outer) = &node.kind else {
-        return 0.0;
-    };
-    let of_part = |part: &hierarchy::Node, other: &hierarchy::Node| match &part.kind {
-        Kind::Single(_) => 0.0,
-        Kind::Binary(inner, orbit) => {
-            let ratio = orbit.apocentre() / outer.pericentre();
-            let tide = 2.0 * other.mass / part.mass * ratio.powi(3);
-            let moment = inner[0].mass * inner[1].mass / (part.mass * part.mass);
-            let quadrupole = 0.2 * moment * ratio * ratio;
-            tide.max(quadrupole).max(perturbation(part))
-        }
-    };
-    of_part(&parts[0], &parts[1]).max(of_part(&parts[1], &parts[0]))
 }
 
 impl Nested {
@@ -624,16 +402,6 @@ impl Room {
             }
         }
         energy
-    }
-}
-
-impl Node {
-    /// The stars of each part, and where its centre is from that of the node, in parts of the vector from the first to the second.
-    fn parts(&self) -> [(std::ops::Range<usize>, f64); 2] {
-        [
-            (self.begin..self.middle, -self.masses[1] / self.mass),
-            (self.middle..self.end, self.masses[0] / self.mass),
-        ]
     }
 }
 

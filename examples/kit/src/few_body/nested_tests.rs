@@ -1,8 +1,10 @@
 //! Tests of stable hierarchies against the few-body integrator.
 
 use super::*;
+use crate::body::Body;
 use crate::few_body::multiple::Multiple;
 use crate::few_body::{Alone, System};
+use crate::vector::norm;
 
 fn body(mass: f64, x: Vec3, v: Vec3) -> Body {
     Body {
