@@ -30,7 +30,7 @@ use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
 
 /// Perturbation of two parts below which the tide acts on their centre only.
-const FAINT: f64 = 1e-7;
+const FAINT: f64 = 1e-8;
 
 /// Error of a step of the integration, in parts of the state. A binary with a third star keeps its axis over 1e6 orbits.
 const TOLERANCE: f64 = 1e-13;

@@ -89,13 +89,13 @@ fn the_moment_of_a_caught_star_is_that_of_its_place() {
     assert!((trace(&lasting) / expected - 1.0).abs() < 1e-9);
 }
 
-/// A tide that perturbs a triple by 2e-8, over steps of 16 revolutions of its third star: it neither gains nor loses
-/// energy. Kicks at the ends of these steps would change it by 1e-5, since they meet the orbits at any phase.
+/// A tide that perturbs a triple by 2e-9, over steps of 16 revolutions of its third star: it neither gains nor loses
+/// energy. Kicks at the ends of these steps would change it by 1e-6, since they meet the orbits at any phase.
 #[test]
 fn a_triple_in_a_faint_tide_keeps_its_energy_over_long_steps() {
     let (_, mut multiple) = Multiple::of(&triple());
     let before = multiple.energy();
-    let tide = |x: &Vec3| [1e-8 * x[0], -2e-8 * x[1], 1e-8 * x[2]];
+    let tide = |x: &Vec3| [1e-9 * x[0], -2e-9 * x[1], 1e-9 * x[2]];
     for _ in 0..10 {
         let dt = 100.0;
         assert!(multiple.longest_step(0.01) > dt);

@@ -9,7 +9,7 @@ use crate::vector::{Vec3, add_scaled, norm};
 
 /// Perturbation by a star above which it feels the members, wherever they are followed along their orbits: what acts on
 /// them acts back.
-const FELT: f64 = 1e-7;
+const FELT: f64 = 1e-8;
 
 /// Sizes of a system within which every star feels the members. Further out it feels the quadrupole of their mean orbits, and
 /// the octupole, which it does not feel, is below 2e-6 of the system's attraction.
