@@ -15,6 +15,8 @@
 //!                                labels; centre; places in the list of labels along a chain; from each star of the
 //!                                chain to the next; for each label tide and its rate; places of the two stars of each
 //!                                binary that moves in the mean
+//! hermite.tide N I J ... TXX TXY ... RXX RXY ...             for each part of a larger system in a linear tide: labels; the
+//!                                tide at the distance 1 along each axis, and its rate
 //! hermite.counts STEPS BLOCKS PAIRS
 //! hermite.block_sizes C0 C1 ... blocks of 2^k to 2^(k+1) - 1 particles
 //! ```
@@ -23,6 +25,7 @@ use std::str::FromStr;
 
 use kirin::client::Grape;
 use kirin_kit::few_body::multiple::Multiple;
+use kirin_kit::few_body::multiple::in_tide::InTide;
 use kirin_kit::few_body::pair::{Pair, Pull};
 use kirin_kit::few_body::secular::Tensor;
 use kirin_kit::few_body::subsystem::Subsystem;
@@ -43,6 +46,7 @@ const REGULARIZED: &str = "hermite.regularized";
 const SCALE: &str = "hermite.scale";
 const PAIR: &str = "hermite.pair";
 const MULTIPLE: &str = "hermite.multiple";
+const TIDE: &str = "hermite.tide";
 const COUNTS: &str = "hermite.counts";
 const BLOCK_SIZES: &str = "hermite.block_sizes";
 
@@ -90,18 +94,17 @@ fn system_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
     for (first, held) in &all.at {
         let centre = &integrator.bodies()[*first];
         let (x, v) = (centre.x, centre.v);
-        lines.push(match &held.system {
+        match &held.system {
             Subsystem::Pair(pair) => {
                 let vectors = [x, v, pair.x, pair.v, pair.tide, pair.tide_rate];
-                let linear = pair.linear.map(|tensor| [tensor.tide, tensor.rate]);
-                let linear = linear.iter().flatten().flatten().flatten().copied();
+                let linear = pair.linear.iter().flat_map(numbers);
                 let line = PairLine {
                     labels: pair.labels,
                     vectors,
                     is_perturbed: pair.is_perturbed,
                     rest: pair.in_tide.into_iter().chain(linear).collect(),
                 };
-                (PAIR.to_owned(), words(&line))
+                lines.push((PAIR.to_owned(), words(&line)));
             }
             Subsystem::Multiple(multiple) => {
                 let (order, links) = multiple.links();
@@ -109,20 +112,68 @@ fn system_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
                 let labels = held.system.labels();
                 let inner = multiple.inner();
                 let line = (order.len(), labels, [x, v], order, links, inner);
-                (MULTIPLE.to_owned(), words(&line))
+                lines.push((MULTIPLE.to_owned(), words(&line)));
+                for InTide { stars, tensor } in multiple.linear() {
+                    let labels: Vec<i32> = stars.iter().map(|&k| labels[k]).collect();
+                    let line = (labels.len(), labels, numbers(tensor));
+                    lines.push((TIDE.to_owned(), words(&line)));
+                }
             }
-        });
+        }
     }
     lines
+}
+
+/// The 18 numbers of a linear tide.
+fn numbers(tensor: &Tensor) -> Vec<f64> {
+    let Tensor { tide, rate } = tensor;
+    [tide, rate].map(|part| part.as_flattened()).concat()
+}
+
+/// The linear tide of these numbers; `None` if they are not 18.
+fn tensor(numbers: &[f64]) -> Option<Tensor> {
+    let (vectors, []) = numbers.as_chunks::<3>() else {
+        return None;
+    };
+    let ([tide, rate], []) = vectors.as_chunks::<3>() else {
+        return None;
+    };
+    let (tide, rate) = (*tide, *rate);
+    Some(Tensor { tide, rate })
 }
 
 /// The systems of the run that `snapshot` was saved from. Each comes with its centre, labelled as its first star. The
 /// systems have no masses yet.
 fn systems(snapshot: &Snapshot) -> Result<Vec<(Body, Subsystem)>, Error> {
     let pairs = snapshot.values(PAIR).map(pair);
-    pairs
-        .chain(snapshot.values(MULTIPLE).map(multiple))
-        .collect()
+    let multiples = snapshot.values(MULTIPLE).map(multiple);
+    let mut systems: Vec<(Body, Subsystem)> = pairs.chain(multiples).collect::<Result<_, _>>()?;
+    for line in snapshot.values(TIDE) {
+        if add_tide(line, &mut systems).is_none() {
+            refuse::<()>(TIDE, line)?;
+        }
+    }
+    Ok(systems)
+}
+
+/// Puts the part of one system that the line tells of into its linear tide.
+fn add_tide(line: &str, systems: &mut [(Body, Subsystem)]) -> Option<()> {
+    let all: Vec<&str> = line.split_whitespace().collect();
+    let (count, rest) = all.split_first()?;
+    let (labels, numbers) = rest.split_at_checked(count.parse().ok()?)?;
+    let (labels, numbers): (Vec<i32>, Vec<f64>) = (parsed(labels)?, parsed(numbers)?);
+    let tensor = tensor(&numbers).filter(|_| numbers.iter().all(|c| c.is_finite()))?;
+    let places = |system: &Subsystem| -> Option<Vec<usize>> {
+        let place = |label: &i32| system.labels().iter().position(|l| l == label);
+        labels.iter().map(place).collect()
+    };
+    systems.iter_mut().find_map(|(_, system)| {
+        let stars = places(system)?;
+        let Subsystem::Multiple(multiple) = system else {
+            return None;
+        };
+        multiple.add_linear(InTide { stars, tensor })
+    })
 }
 
 fn centre(index: i32, [x, v]: [Vec3; 2]) -> Body {
@@ -149,13 +200,10 @@ fn pair(line: &str) -> Result<(Body, Subsystem), Error> {
     let (in_tide, linear) = match rest[..] {
         [] => (None, None),
         [energy] if !is_perturbed => (Some(energy), None),
-        _ if rest.len() == 18 && is_perturbed => {
-            let row = |k: usize| [rest[k], rest[k + 1], rest[k + 2]];
-            let matrix = |k: usize| [row(k), row(k + 3), row(k + 6)];
-            let (tide, rate) = (matrix(0), matrix(9));
-            (None, Some(Tensor { tide, rate }))
-        }
-        _ => refuse(PAIR, line)?,
+        _ => match tensor(&rest) {
+            Some(linear) if is_perturbed => (None, Some(linear)),
+            _ => refuse(PAIR, line)?,
+        },
     };
     let is_whole = rest.iter().all(|number| number.is_finite());
     if !(is_finite(&vectors) && is_whole) || x == [0.0; 3] {

@@ -12,6 +12,7 @@ use std::time::Instant;
 use kirin::client::{Block, Grape};
 use kirin_kit::bound::BoundPart;
 use kirin_kit::columns::Column;
+use kirin_kit::few_body::multiple::in_tide::MOST_PLACES;
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::Integration;
@@ -154,12 +155,11 @@ impl<'g> Integrator<'g> {
             return Err(Error::Library(status));
         }
         let most_at_once = grape.most_at_once();
-        if settings.regularize > 0.0 && most_at_once < membership::MOST {
+        if settings.regularize > 0.0 && most_at_once < MOST_PLACES {
             grape.close(ID);
             return Err(Error::Refused(format!(
-                "--regularize: the forces on a system are found at up to {} places in one call, but the library has {most_at_once} \
-                 pipelines (KIRIN_NPIPES)",
-                membership::MOST
+                "--regularize: the forces on a system are found at up to {MOST_PLACES} places in one call, but the library has {most_at_once} \
+                 pipelines (KIRIN_NPIPES)"
             )));
         }
         let regularized = Regularized::among(&bodies, settings.regularize);

@@ -315,8 +315,8 @@ fn too_few_pipelines_for_systems_are_refused() {
         let said = String::from_utf8(output.stderr).unwrap();
         (output.status.success(), said)
     };
-    let (is_taken, said) = run("7");
+    let (is_taken, said) = run("15");
     assert!(!is_taken && said.contains("KIRIN_NPIPES"), "{said}");
-    let (is_taken, said) = run("8");
+    let (is_taken, said) = run("16");
     assert!(is_taken, "{said}");
 }

@@ -159,13 +159,12 @@ fn a_binary_and_a_star_are_one_system_until_one_escapes() {
     assert!(error < 1e-7, "{error:e}");
 }
 
-/// A cluster with three triples among its stars. The binary within the last one is tight.
+/// A cluster with four triples among its stars. The binary within the third one is tight, and the last one is a hierarchy that is
+/// perturbed little.
 fn with_triples() -> Vec<Body> {
     let mut bodies = cluster(0.02, 0.3);
-    for (k, (axis, wider)) in [(1e-3, 4.0), (4e-3, 4.0), (2e-5, 200.0)]
-        .into_iter()
-        .enumerate()
-    {
+    let orbits = [(1e-3, 4.0), (4e-3, 4.0), (2e-5, 200.0), (1e-4, 15.0)];
+    for (k, (axis, wider)) in orbits.into_iter().enumerate() {
         let star = bodies.remove(2 + k);
         bodies.extend(triple(300 + 10 * k as i32, &star, axis, wider));
     }
@@ -177,9 +176,10 @@ fn with_triples() -> Vec<Body> {
     bodies
 }
 
+/// The lines of systems, then those of linear tides.
 fn lines(snapshot: &Snapshot) -> Vec<String> {
-    let values = snapshot.values("hermite.multiple");
-    values.map(str::to_owned).collect()
+    let values = ["hermite.multiple", "hermite.tide"].map(|key| snapshot.values(key));
+    values.into_iter().flatten().map(str::to_owned).collect()
 }
 
 #[test]
@@ -201,6 +201,8 @@ fn a_run_with_triples_goes_on_with_the_same_bits() {
         lines(&whole)
     );
     assert_eq!(lines(&whole), lines(&parts));
+    let tide = whole.value("hermite.tide").expect("a linear tide");
+    assert!(tide.starts_with("3 330 331 332 "), "{tide}");
 }
 
 /// The program with triples: the same bits from any number of threads; tables and snapshots have the number of systems, and
@@ -242,15 +244,15 @@ fn triples_are_in_files() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}");
         let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.contains("and 3 larger systems"), "{text}");
+        assert!(text.contains("and 4 larger systems"), "{text}");
         let end = Snapshot::load(out.as_ref()).unwrap();
         (lines(&end), end.bodies, end.states)
     });
     assert!(ends[0] == ends[1] && ends[1] == ends[2]);
-    assert_eq!(ends[0].0.len(), 3);
+    assert_eq!(ends[0].0.len(), 5);
     let table = folder.text("1.csv");
     let last = table.lines().next_back().unwrap();
-    assert!(last.ends_with(",3.0"), "{last}");
+    assert!(last.ends_with(",4.0"), "{last}");
     assert!(table.lines().next().unwrap().ends_with(",multiples"));
 
     let seen = Snapshot::load(folder.file("1.0001.txt").as_ref()).unwrap();
@@ -279,8 +281,21 @@ fn triples_are_in_files() {
     assert!(binaries.filter(|line| line.starts_with("300 301 ")).count() == 1);
 
     let good = Snapshot::load(folder.file("1.txt").as_ref()).unwrap();
+    let refuse = |key: &str, line: &str, wrong: String| {
+        assert!(wrong != line);
+        let mut snapshot = good.clone();
+        let mut values = snapshot.run.iter_mut();
+        let (_, value) = values
+            .find(|(k, value)| k == key && *value == line)
+            .unwrap();
+        value.clone_from(&wrong);
+        let bad = folder.file("bad.txt");
+        snapshot.save(bad.as_ref()).unwrap();
+        let said = fail(&["--input", &bad, "--t-end", "1/8"]);
+        let is_named = said.contains(key) || said.contains("of a system");
+        assert!(is_named, "{wrong}: {said}");
+    };
     let line = lines(&good).remove(0);
-    let bad = folder.file("bad.txt");
     for wrong in [
         line.replacen('3', "2", 1),
         line.replacen('3', "99999999999", 1),
@@ -292,18 +307,18 @@ fn triples_are_in_files() {
         line.replacen(" 0 1 ", " 0 0 ", 1)
             .replacen(" 1 0 ", " 0 0 ", 1),
     ] {
-        assert!(wrong != line);
-        let mut snapshot = good.clone();
-        for (key, value) in &mut snapshot.run {
-            if key == "hermite.multiple" && *value == line {
-                value.clone_from(&wrong);
-            }
-        }
-        snapshot.save(bad.as_ref()).unwrap();
-        let said = fail(&["--input", &bad, "--t-end", "1/8"]);
-        assert!(
-            said.contains("hermite.multiple") || said.contains("of a system"),
-            "{wrong}: {said}"
-        );
+        refuse("hermite.multiple", &line, wrong);
+    }
+    let tide = lines(&good).remove(4);
+    for wrong in [
+        tide.replacen('3', "2", 1),
+        tide.replacen("331", "900", 1),
+        tide.replacen("331", "330", 1),
+        tide.replacen("3 330 331 332", "3 330 331 320", 1),
+        tide.rsplit_once(' ').unwrap().0.to_owned(),
+        format!("{} NaN", tide.rsplit_once(' ').unwrap().0),
+        format!("{tide} 1"),
+    ] {
+        refuse("hermite.tide", &tide, wrong);
     }
 }

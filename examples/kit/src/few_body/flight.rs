@@ -6,6 +6,7 @@
 
 use super::Alone;
 use super::chain::Chain;
+use super::multiple::in_tide::Tides;
 use super::nested::Nested;
 use super::system::{Error, Progress, System};
 
@@ -33,6 +34,28 @@ impl Flight {
             Some(nested) => Self::Nested(Box::new(nested)),
             None => Self::Chained(Box::new(Chained::new(masses, chain, tolerance))),
         }
+    }
+
+    /// Where bodies are at the time `t` that are in linear tides from 0 to `t`.
+    ///
+    /// # Errors
+    ///
+    /// No step converges.
+    pub(super) fn in_tides(
+        masses: Vec<f64>,
+        chain: Chain,
+        tolerance: f64,
+        tides: &mut Tides,
+        t: f64,
+    ) -> Result<Chain, Error> {
+        if t > 0.0
+            && let Some(mut nested) = Nested::in_tides(&masses, &chain, tides)
+        {
+            return nested.at(t);
+        }
+        let mut system = System::along(masses, chain).with_tolerance(tolerance);
+        system.advance(t, tides)?;
+        Ok(system.into_chain())
     }
 
     /// The bodies at the time `t`, from 0 on.

@@ -32,6 +32,16 @@ pub enum Kind {
 }
 
 impl Node {
+    /// All of it as one body, without a label.
+    pub(super) fn body(&self) -> Body {
+        Body {
+            index: 0,
+            mass: self.mass,
+            x: self.x,
+            v: self.v,
+        }
+    }
+
     /// The bodies of this node, as places in the list, in ascending order.
     pub fn members(&self) -> Vec<usize> {
         match &self.kind {

@@ -32,13 +32,13 @@ fn triple(axis: f64, v: Vec3) -> Vec<Body> {
 /// The triple as a system of a cluster without other stars.
 fn planned(bodies: &[Body]) -> Multiple {
     let (_, mut multiple) = Multiple::of(bodies);
-    multiple.plan();
+    multiple.plan(0.01);
     multiple
 }
 
 fn step(multiple: &mut Multiple, dt: f64) {
     multiple.advance(dt, &[Pull::default(); 3]).unwrap();
-    multiple.plan();
+    multiple.plan(0.01);
 }
 
 /// Eccentricity vector and angular momentum of the inner binary, with the unit of Milankovitch's equations.
@@ -139,7 +139,7 @@ fn a_tide_from_outside_ends_the_mean_motion() {
             .map(pull)
             .collect();
         multiple.advance(1e-4, &pulls).unwrap();
-        multiple.plan();
+        multiple.plan(0.01);
         assert_eq!(multiple.inner().len(), count, "{tide}");
     }
 }
@@ -158,7 +158,7 @@ fn no_kick_follows_the_end_of_the_mean_motion() {
         let places = multiple.predict(dt, dt).unwrap();
         let pulls: Vec<Pull> = places.iter().map(|(x, v)| (tide(*x), tide(*v))).collect();
         multiple.advance(dt, &pulls).unwrap();
-        multiple.plan();
+        multiple.plan(0.01);
         assert!(multiple.inner().is_empty());
     }
     let (x, v) = multiple.relative(0, 1);
@@ -182,6 +182,6 @@ fn only_a_weak_tide_is_taken_in_the_mean() {
     assert!(planned(&triple(0.02, [-0.3, 0.4, 0.7])).inner().is_empty());
     let (_, mut multiple) = Multiple::of(&triple(0.006, [-0.3, 0.4, 0.7]));
     multiple.tides[1].0 = [1e-1, 0.0, 0.0];
-    multiple.plan();
+    multiple.plan(0.01);
     assert!(multiple.inner().is_empty());
 }

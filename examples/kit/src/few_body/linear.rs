@@ -10,7 +10,7 @@
 use super::kepler::drift;
 use super::pair::kick;
 use super::secular::Tensor;
-use crate::vector::{Vec3, add_scaled, dot, norm};
+use crate::vector::{Vec3, dot, norm};
 
 /// Kicks in a revolution.
 const KICKS: f64 = 24.0;
@@ -29,6 +29,7 @@ pub(super) fn advance(
     let (mut x, mut v) = (x, v);
     let angle = dt.signum() * angle(&x, &v, mass, dt);
     let (sine, cosine) = angle.sin_cos();
+    let course = Course::of([begin, end], dt);
     let mut t = 0.0;
     let mut tide = begin.pull(&x, &v);
     while t != dt {
@@ -45,7 +46,7 @@ pub(super) fn advance(
         kick(&mut x, &mut v, &tide, h, -1.0);
         (x, v) = drift(&x, &v, mass, h);
         t = if is_whole { t + h } else { dt };
-        tide = Tensor::between(begin, end, dt, t).pull(&x, &v);
+        tide = course.at(t).pull(&x, &v);
         kick(&mut x, &mut v, &tide, h, 1.0);
     }
     (x, v)
@@ -64,21 +65,34 @@ fn angle(x: &Vec3, v: &Vec3, mass: f64, dt: f64) -> f64 {
     whole.abs() / parts.max(1.0)
 }
 
-impl Tensor {
-    /// The tide at the time `t` of a step of `dt`: a cubic with these ends.
-    fn between(begin: &Self, end: &Self, dt: f64, t: f64) -> Self {
-        let (s, mut new) = (t / dt, Self::default());
-        let values = [(1.0 + 2.0 * s) * (1.0 - s).powi(2), s * s * (3.0 - 2.0 * s)];
-        let slopes = [dt * s * (1.0 - s).powi(2), dt * s * s * (s - 1.0)];
-        let change = 6.0 * s * (1.0 - s) / dt;
-        let bends = [(1.0 - s) * (1.0 - 3.0 * s), s * (3.0 * s - 2.0)];
-        for (k, parts) in [begin, end].into_iter().enumerate() {
-            let change = if k == 0 { -change } else { change };
-            for row in 0..3 {
-                add_scaled(&mut new.tide[row], values[k], &parts.tide[row]);
-                add_scaled(&mut new.tide[row], slopes[k], &parts.rate[row]);
-                add_scaled(&mut new.rate[row], change, &parts.tide[row]);
-                add_scaled(&mut new.rate[row], bends[k], &parts.rate[row]);
+/// A linear tide over a step: a cubic in time with the values and rates at both ends. Each number has its coefficients of powers of
+/// the time.
+#[derive(Clone, Debug)]
+pub(super) struct Course([[[f64; 4]; 3]; 3]);
+
+impl Course {
+    /// From `begin` to `end` in the time `dt`.
+    pub(super) fn of([begin, end]: [&Tensor; 2], dt: f64) -> Self {
+        use std::array::from_fn;
+        Self(from_fn(|row| {
+            from_fn(|c| {
+                let [value, rate] = [begin.tide[row][c], begin.rate[row][c]];
+                let mean = (end.tide[row][c] - value) / dt;
+                let [from, to] = [rate - mean, end.rate[row][c] - mean];
+                let (second, third) = (-(2.0 * from + to) / dt, (from + to) / (dt * dt));
+                [value, rate, second, third]
+            })
+        }))
+    }
+
+    /// The tide at the time `t` of the step.
+    #[inline]
+    pub(super) fn at(&self, t: f64) -> Tensor {
+        let mut new = Tensor::default();
+        for (row, own) in self.0.iter().enumerate() {
+            for (c, [value, rate, second, third]) in own.iter().enumerate() {
+                new.tide[row][c] = value + t * (rate + t * (second + t * third));
+                new.rate[row][c] = rate + t * (2.0 * second + 3.0 * t * third);
             }
         }
         new

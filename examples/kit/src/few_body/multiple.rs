@@ -13,6 +13,11 @@
 //! A tight binary in a wide orbit around other members would make every step of these expensive: it moves in the mean
 //! (`inner.rs`).
 //! The other members and the stars of the cluster feel the two as one star.
+//!
+//! Steps follow only those orbits that the tide perturbs. Members that it hardly perturbs feel one common tide, and parts of a
+//! stable hierarchy that it perturbs little a linear one (`in_tide.rs`).
+
+pub mod in_tide;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -28,6 +33,7 @@ use super::secular;
 use super::system::{Error, System};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, dot, norm, sub};
+use in_tide::{InTide, Site};
 
 /// Perturbation of two parts below which the tide acts on their centre only.
 const FAINT: f64 = 1e-8;
@@ -55,6 +61,10 @@ pub struct Multiple {
     members: Members,
     /// Accelerations by all others, less that of the centre, and their time derivatives.
     pub tides: Vec<Pull>,
+    /// Parts in a linear tide.
+    linear: Vec<InTide>,
+    /// The tides at the end of the last step on parts for which [`Multiple::plan`] decides whether they are linear.
+    found: Vec<InTide>,
     known: Rc<RefCell<Known>>,
 }
 
@@ -63,6 +73,8 @@ pub struct Multiple {
 struct Known {
     /// [`Multiple::parts`].
     parts: Option<Vec<Part>>,
+    /// [`Multiple::find_sites`].
+    sites: Option<Vec<Site>>,
     on_its_way: Option<OnItsWay>,
 }
 
@@ -86,6 +98,7 @@ impl PartialEq for Multiple {
                 m.masses.clone(),
                 m.members.clone(),
                 m.tides.clone(),
+                m.linear.clone(),
             )
         };
         parts(self) == parts(other)
@@ -111,6 +124,8 @@ impl Multiple {
                 inner: Vec::new(),
             },
             tides: vec![Pull::default(); stars.len()],
+            linear: Vec::new(),
+            found: Vec::new(),
             known: Rc::default(),
         };
         (centre, new)
@@ -147,6 +162,8 @@ impl Multiple {
                 inner,
             },
             tides,
+            linear: Vec::new(),
+            found: Vec::new(),
             known: Rc::default(),
         })
     }
@@ -175,13 +192,15 @@ impl Multiple {
         }
     }
 
-    /// The same with other masses.
+    /// The same with other masses. Parts that are none with these are not in a linear tide any more.
     pub fn with_masses(self, masses: Vec<f64>) -> Self {
-        Self {
+        let mut new = Self {
             masses,
             known: Rc::default(),
             ..self
-        }
+        };
+        new.check_linear();
+        new
     }
 
     /// Position and velocity of member `j` from member `i`, with the digits of the chain.
@@ -262,14 +281,15 @@ impl Multiple {
         Ok(places)
     }
 
-    /// Takes the members to the end of a step of `dt`, where the forces at the predicted places were found to be `pulls`.
+    /// Takes the members to the end of a step of `dt`, where the forces at the [`places`](Self::places) were found to be `pulls`.
     ///
     /// # Errors
     ///
     /// Two members are at one place.
     pub fn advance(&mut self, dt: f64, pulls: &[Pull]) -> Result<(), Error> {
-        let mut members = self.at_the_end(dt)?;
-        let mean = mean(&self.masses, pulls);
+        let (pulls, parts) = self.read(pulls);
+        let mut members = self.at_the_end(dt, &parts)?;
+        let mean = mean(&self.masses, &pulls);
         let tide = |pull: &Pull| (sub(&pull.0, &mean.0), sub(&pull.1, &mean.1));
         let tides: Vec<Pull> = pulls.iter().map(tide).collect();
         kick(&mut members.chain, &self.common(&tides), dt, 1.0);
@@ -278,6 +298,8 @@ impl Multiple {
             members.chain.renew();
         }
         self.members = members;
+        self.found = parts;
+        self.linear = self.found.drain(..self.linear.len()).collect();
         self.known = Rc::default();
         Ok(())
     }
@@ -305,8 +327,15 @@ impl Multiple {
         }
     }
 
-    /// The same for the end of a step of `dt`, which may be shorter than was planned.
-    fn at_the_end(&self, dt: f64) -> Result<Members, Error> {
+    /// The same for the end of a step of `dt`, which may be shorter than was planned, with the linear tides, which are `ends` then.
+    fn at_the_end(&self, dt: f64, ends: &[InTide]) -> Result<Members, Error> {
+        if !self.linear.is_empty() && dt != 0.0 {
+            let mut members = self.members.clone();
+            kick(&mut members.chain, &self.common(&self.tides), dt, -1.0);
+            let (masses, mut tides) = (self.masses.clone(), self.tides_over(dt, ends));
+            members.chain = Flight::in_tides(masses, members.chain, TOLERANCE, &mut tides, dt)?;
+            return Ok(members);
+        }
         match self.is_planned(dt) {
             true => self.on_its_way(dt, dt),
             false => self.flown(dt, dt, &self.common(&self.tides), &mut None),
@@ -347,8 +376,13 @@ impl Multiple {
         })
     }
 
-    /// Decides after a step which binaries move in the mean from now on.
-    pub fn plan(&mut self) {
+    /// Decides after a step which parts are in a linear tide from now on, and which binaries move in the mean. `eta` is the accuracy
+    /// parameter of the steps.
+    pub fn plan(&mut self, eta: f64) {
+        self.plan_linear(eta);
+        if !self.linear.is_empty() {
+            return;
+        }
         let mut members = self.members.clone();
         members.divide(&self.masses, &self.tides);
         let outside = |i, j| self.perturbation(i, j);
@@ -381,6 +415,12 @@ impl Multiple {
         user(known.parts.get_or_insert_with(|| self.parts()))
     }
 
+    /// The same with the [`sites`](Self::find_sites).
+    fn use_sites<R>(&self, user: impl FnOnce(&[Site]) -> R) -> R {
+        let mut known = self.known.borrow_mut();
+        user(known.sites.get_or_insert_with(|| self.find_sites()))
+    }
+
     /// The members, joined to parts which the tide hardly perturbs. The closest are joined first, so a binary is one part
     /// before its orbit about a third star is looked at. Kicks move the parts only, and steps follow the motion of these.
     /// A kick between members whose orbit the steps do not follow would meet it at any phase, and change its energy by
@@ -398,6 +438,15 @@ impl Multiple {
         };
         let places = self.members.chain.bodies(&self.masses).into_iter();
         let mut parts: Vec<Part> = places.enumerate().map(star).collect();
+        for InTide { stars, .. } in &self.linear {
+            let is_of = |part: &Part| part.stars.iter().all(|star| stars.contains(star));
+            let (own, others): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(is_of);
+            parts = others;
+            parts.extend(own.into_iter().reduce(|mut all, part| {
+                all.join(part);
+                all
+            }));
+        }
         loop {
             let faint = pairs(&parts).filter(|(_, pair)| is_faint(pair));
             let closest = faint.min_by(|(_, a), (_, b)| norm(&a.x).total_cmp(&norm(&b.x)));
@@ -429,7 +478,7 @@ impl Multiple {
     pub fn longest_step(&self, eta: f64) -> f64 {
         self.use_parts(|parts| {
             let steps = pairs(parts).map(|(_, pair)| pair.longest_step(eta));
-            steps.fold(f64::INFINITY, f64::min)
+            steps.fold(self.longest_step_in_tides(), f64::min)
         })
     }
 

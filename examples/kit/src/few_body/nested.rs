@@ -11,11 +11,15 @@
 //!
 //! Drifts and kicks are composed to the generalized order (10, 6, 4) of Blanes et al. (2013, Appl. Numer. Math. 68, 58). A
 //! revolution takes 48 to 128 kicks, where the extrapolated leapfrog of a [`System`](super::System) takes 600 to 1200 steps.
+//!
+//! Linear tides on nodes (`multiple/in_tide.rs`) are part of H_B. They depend on time, so E changes by their partial derivative in time.
 
 mod tree;
 
 use super::chain::Chain;
 use super::kepler::{Equation, near_g_functions};
+use super::multiple::in_tide::{Tide, Tides};
+use super::secular::{Tensor, product};
 use super::system::Error;
 use crate::vector::{Vec3, add_scaled, dot, sub};
 use tree::{Node, Tree};
@@ -61,22 +65,24 @@ pub(super) struct Nested {
     tree: Tree,
     /// The stars along the chain at the beginning.
     order: Vec<usize>,
-    /// Energy at the beginning.
-    energy: f64,
+    /// Linear tides, with the nodes that each acts on.
+    tides: Vec<(Vec<usize>, Tide)>,
     /// Length of a step in s, and a time that is longer than any.
     length: f64,
     longest: f64,
     now: State,
-    /// Times at the beginnings of the steps so far, and motions of all nodes then.
-    times: Vec<[f64; 2]>,
+    /// Times and energies at the beginnings of the steps so far, and motions of all nodes then.
+    times: Vec<([f64; 2], f64)>,
     motions: Vec<Motion>,
     room: Room,
 }
 
-/// Time, with what was lost when it was added to, and the motions of the nodes.
+/// Time, with what was lost when it was added to, energy, and the motions of the nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     t: [f64; 2],
+    /// It changes with the tides only.
+    energy: f64,
     motions: Vec<Motion>,
 }
 
@@ -95,22 +101,35 @@ pub(super) fn is_nested(masses: &[f64], chain: &Chain) -> bool {
 impl Nested {
     /// Stars of these masses that are along a chain at the time 0; `None` if they are no hierarchy that is stable enough.
     pub(super) fn new(masses: &[f64], chain: &Chain) -> Option<Self> {
+        Self::in_tides(masses, chain, &Tides::default())
+    }
+
+    /// The same in linear tides; `None`, too, if one of them acts on members that are no node.
+    pub(super) fn in_tides(masses: &[f64], chain: &Chain, tides: &Tides) -> Option<Self> {
         let (tree, steps) = Tree::of(masses, chain)?;
-        Self::with_steps(tree, chain, steps)
+        let on_nodes = |tide: &Tide| Some((tree.nodes_of(&tide.stars)?, tide.clone()));
+        let tides: Option<Vec<_>> = tides.0.iter().map(on_nodes).collect();
+        Self::with_steps(tree, chain, steps, tides?)
     }
 
     /// The same with this number of steps for a revolution of the tightest orbit.
-    fn with_steps(tree: Tree, chain: &Chain, steps: f64) -> Option<Self> {
+    fn with_steps(
+        tree: Tree,
+        chain: &Chain,
+        steps: f64,
+        tides: Vec<(Vec<usize>, Tide)>,
+    ) -> Option<Self> {
         let motions = tree.motions(chain);
         let n = tree.stars.len();
         let mut new = Self {
             order: chain.order.clone(),
-            energy: 0.0,
+            tides,
             length: 0.0,
             longest: 0.0,
-            times: vec![[0.0; 2]],
+            times: Vec::new(),
             now: State {
                 t: [0.0; 2],
+                energy: 0.0,
                 motions: motions.clone(),
             },
             motions,
@@ -126,7 +145,20 @@ impl Nested {
         } = &new.tree;
         let (node, motion) = (&nodes[*tightest], &new.now.motions[*tightest]);
         let others = energy_of_others(nodes, &new.now.motions, *tightest);
-        new.energy = node.reduced * motion.energy(node.mass) + others + rest;
+        let mut energy = node.reduced * motion.energy(node.mass) + others + rest;
+        for (on, tide) in &new.tides {
+            energy += kick_in_tide(
+                &tide.at(0.0),
+                on,
+                nodes,
+                &mut new.now.motions,
+                *tightest,
+                0.0,
+            )
+            .0;
+        }
+        new.now.energy = energy;
+        new.times.push((new.now.t, energy));
         let beta = new.beta();
         new.length = std::f64::consts::TAU / (steps * beta.sqrt());
         new.longest = 2.2 * node.mass / beta * new.length;
@@ -140,28 +172,28 @@ impl Nested {
     ///
     /// The motion is not finite.
     pub(super) fn at(&mut self, t: f64) -> Result<Chain, Error> {
-        let before = self.times.partition_point(|time| time[0] <= t);
+        let before = self.times.partition_point(|(time, _)| time[0] <= t);
         // The guess may take the end of a step for its inside: ask the step before, too.
         let mut k = before.saturating_sub(2);
         self.load(k);
         let guess = loop {
             // Most steps need no guess: none is longer than by the distance 2 a, which no distance exceeds.
-            let is_far = t - self.times[k][0] > self.longest;
+            let is_far = t - self.times[k].0[0] > self.longest;
             let guess = if is_far { f64::INFINITY } else { self.guess(t) };
             if guess <= self.length {
                 break guess;
             }
             if k + 1 == self.times.len() {
                 self.step(self.length);
-                if self.now.t[0] <= self.times[k][0] || !self.now.t[0].is_finite() {
+                if self.now.t[0] <= self.times[k].0[0] || !self.now.t[0].is_finite() {
                     return Err(Error {
-                        t: self.times[k][0],
+                        t: self.times[k].0[0],
                     });
                 }
-                self.times.push(self.now.t);
+                self.times.push((self.now.t, self.now.energy));
                 self.motions.extend_from_slice(&self.now.motions);
             }
-            if self.times[k + 1][0] > t {
+            if self.times[k + 1].0[0] > t {
                 self.load(k);
                 break self.length.min(guess);
             }
@@ -185,7 +217,7 @@ impl Nested {
     /// Goes on from the beginning of step `k`.
     fn load(&mut self, k: usize) {
         let n = self.tree.nodes.len();
-        self.now.t = self.times[k];
+        (self.now.t, self.now.energy) = self.times[k];
         self.now
             .motions
             .copy_from_slice(&self.motions[k * n..][..n]);
@@ -235,16 +267,15 @@ impl Nested {
 
     #[inline(always)]
     fn compose_of(&mut self, n: usize, tightest: usize, h: f64, drifts: &[f64], kicks: &[f64]) {
-        let State { t, motions } = &mut self.now;
+        let State { t, energy, motions } = &mut self.now;
         let motions = &mut motions[..n];
         let nodes = &self.tree.nodes[..n];
-        let energy = self.energy;
         let scale = 2.0 / nodes[tightest].reduced;
-        let mut drift = |motions: &mut [Motion], ds: f64| {
+        let drift = |t: &mut [f64; 2], energy: f64, motions: &mut [Motion], ds: f64| {
             let others = energy_of_others(nodes, motions, tightest);
             let beta = (others - energy) * scale;
             let dt = motions[tightest].drift_by(beta, ds);
-            let [time, lost] = &mut *t;
+            let [time, lost] = t;
             add(time, lost, dt);
             for k in (0..n).filter(|k| *k != tightest) {
                 motions[k].drift(nodes[k].mass, dt);
@@ -253,14 +284,18 @@ impl Nested {
         // The middle is a drift if there are more of these.
         let count = drifts.len() + kicks.len() - 1;
         for k in 0..count {
-            drift(motions, h * drifts[k.min(count - k)]);
+            drift(t, *energy, motions, h * drifts[k.min(count - k)]);
             let ds = h * kicks[k.min(count - 1 - k)];
             match n {
                 2 => kick_triple(nodes, &self.tree.masses, motions, ds),
                 _ => self.room.kick(&self.tree, motions, ds),
             };
+            for (on, tide) in &self.tides {
+                let tensor = tide.at(t[0]);
+                *energy += kick_in_tide(&tensor, on, nodes, motions, tightest, ds).1;
+            }
         }
-        drift(motions, h * drifts[0]);
+        drift(t, *energy, motions, h * drifts[0]);
     }
 
     /// 2 M / r - v^2 of the tightest orbit in a drift: what the others leave of the energy.
@@ -269,8 +304,33 @@ impl Nested {
             nodes, tightest, ..
         } = &self.tree;
         let others = energy_of_others(nodes, &self.now.motions, *tightest);
-        2.0 * (others - self.energy) / nodes[*tightest].reduced
+        2.0 * (others - self.now.energy) / nodes[*tightest].reduced
     }
+}
+
+/// Kicks the nodes `on` by a linear tide, and the tightest one by its energy. Returns this energy, and by how much the whole energy
+/// changes meanwhile.
+fn kick_in_tide(
+    tensor: &Tensor,
+    on: &[usize],
+    nodes: &[Node],
+    motions: &mut [Motion],
+    tightest: usize,
+    ds: f64,
+) -> (f64, f64) {
+    let Motion { x, r, inverse, .. } = motions[tightest];
+    let pace = ds * r;
+    let (mut energy, mut rate) = (0.0, 0.0);
+    for &k in on {
+        let (motion, half) = (&mut motions[k], -0.5 * nodes[k].reduced);
+        let acc = product(&tensor.tide, &motion.x);
+        energy += half * dot(&motion.x, &acc);
+        rate += half * dot(&motion.x, &product(&tensor.rate, &motion.x));
+        motion.kick(&acc.map(|c| pace * c));
+    }
+    let part = -ds * energy * inverse / nodes[tightest].reduced;
+    motions[tightest].kick(&x.map(|c| part * c));
+    (energy, pace * rate)
 }
 
 /// Energy of all nodes but the tightest.
@@ -532,4 +592,4 @@ const OF_C3: [f64; 5] = [
 
 #[cfg(test)]
 #[path = "nested_tests.rs"]
-mod tests;
+pub(super) mod tests;

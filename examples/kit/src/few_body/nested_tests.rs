@@ -16,7 +16,7 @@ fn body(mass: f64, x: Vec3, v: Vec3) -> Body {
 }
 
 /// Two parts at the apocentre of an orbit of this axis and eccentricity, whose plane is turned by `angle`.
-fn orbit(parts: [&[Body]; 2], axis: f64, e: f64, angle: f64) -> Vec<Body> {
+pub(in crate::few_body) fn orbit(parts: [&[Body]; 2], axis: f64, e: f64, angle: f64) -> Vec<Body> {
     let mass = |part: &[Body]| part.iter().map(|star| star.mass).sum::<f64>();
     let masses = parts.map(mass);
     let whole = masses[0] + masses[1];
@@ -41,16 +41,16 @@ fn orbit(parts: [&[Body]; 2], axis: f64, e: f64, angle: f64) -> Vec<Body> {
     moved(0).chain(moved(1)).collect()
 }
 
-fn star(mass: f64) -> [Body; 1] {
+pub(in crate::few_body) fn star(mass: f64) -> [Body; 1] {
     [body(mass, [0.0; 3], [0.0; 3])]
 }
 
-fn binary(masses: [f64; 2], axis: f64, e: f64, angle: f64) -> Vec<Body> {
+pub(in crate::few_body) fn binary(masses: [f64; 2], axis: f64, e: f64, angle: f64) -> Vec<Body> {
     orbit([&star(masses[0]), &star(masses[1])], axis, e, angle)
 }
 
 /// A triple whose orbits perturb each other by 3e-3.
-fn triple() -> Vec<Body> {
+pub(in crate::few_body) fn triple() -> Vec<Body> {
     orbit(
         [&binary([0.6, 0.4], 1.0, 0.4, 0.0), &star(0.5)],
         14.0,
@@ -88,7 +88,7 @@ fn chain(stars: &[Body]) -> (Vec<f64>, Chain) {
 fn nested(stars: &[Body], steps: f64) -> Nested {
     let (masses, chain) = chain(stars);
     let (tree, _) = Tree::of(&masses, &chain).expect("a hierarchy");
-    Nested::with_steps(tree, &chain, steps).expect("bound stars")
+    Nested::with_steps(tree, &chain, steps, Vec::new()).expect("bound stars")
 }
 
 /// Energy of the tightest orbit.

@@ -27,14 +27,14 @@ pub(super) const MEAN: [f64; 2] = [2.5e-6, 1e-5];
 /// Perturbation below which the tide is linear, and above which it is not any more, at the accuracy parameter [`USUAL_ETA`] and
 /// above. What the linear part leaves out does not become less with shorter steps, so with a smaller parameter the limit falls
 /// with its square, as the error of the steps does.
-const LINEAR: [f64; 2] = [5e-5, 1.5e-4];
+pub(super) const LINEAR: [f64; 2] = [5e-5, 1.5e-4];
 const USUAL_ETA: f64 = 0.01;
 
 /// Periods in the time within which such a tide changes: least to begin with, and to go on.
 const SOME: [f64; 2] = [4.0, 2.0];
 
 /// Longest step in a linear tide, in times within which it changes, and in periods.
-const LINEAR_STEP: f64 = 0.2;
+pub(super) const LINEAR_STEP: f64 = 0.2;
 const REVOLUTIONS: f64 = 32.0;
 
 /// Periods of a binary in a mean tide in the time within which the tide changes: least to begin with, and to go on.
@@ -290,10 +290,9 @@ impl Pair {
         if !self.is_perturbed {
             return;
         }
-        let limit = LINEAR[1] * (eta / USUAL_ETA).min(1.0).powi(2);
         self.linear = self
             .linear
-            .filter(|tensor| self.strength_of(tensor) < limit);
+            .filter(|tensor| self.strength_of(tensor) < linear_limit(eta));
         let orbit = self.orbit();
         if let Some(in_tide) = self.in_tide.take()
             && orbit.is_bound()
@@ -310,16 +309,12 @@ impl Pair {
 
     /// The greatest perturbation of the orbit by a tide.
     fn strength_of(&self, tensor: &Tensor) -> f64 {
-        tensor.strength() * self.orbit().apocentre().powi(3) / self.mass()
+        strength(tensor, &self.orbit())
     }
 
     /// Follows the tide by its linear part from now on, if that part is within a limit: 0 to begin with, 1 to go on.
     fn follow_linear(&mut self, tensor: Tensor, limit: usize) {
-        let orbit = self.orbit();
-        let is_linear = orbit.is_bound()
-            && self.strength_of(&tensor) < LINEAR[limit]
-            && SOME[limit] * orbit.period() < tensor.time_scale();
-        self.linear = is_linear.then_some(tensor);
+        self.linear = is_linear(&tensor, &self.orbit(), limit).then_some(tensor);
     }
 
     /// The pair with the energy of its present Kepler orbit. While the tide acts in the mean, the energy of the stored
@@ -432,6 +427,23 @@ impl Pair {
             && orbit.apocentre() < 1.5 * radius
             && self.greatest_perturbation() < perturbation
     }
+}
+
+/// The greatest perturbation of an orbit by a linear tide.
+pub(super) fn strength(tensor: &Tensor, orbit: &Orbit) -> f64 {
+    tensor.strength() * orbit.apocentre().powi(3) / orbit.mass
+}
+
+/// Whether an orbit is in a tide that is linear: the limit 0 is that to begin with, 1 that to go on.
+pub(super) fn is_linear(tensor: &Tensor, orbit: &Orbit, limit: usize) -> bool {
+    orbit.is_bound()
+        && strength(tensor, orbit) < LINEAR[limit]
+        && SOME[limit] * orbit.period() < tensor.time_scale()
+}
+
+/// Perturbation above which a tide is not linear any more at this accuracy parameter of the steps.
+pub(super) fn linear_limit(eta: f64) -> f64 {
+    LINEAR[1] * (eta / USUAL_ETA).min(1.0).powi(2)
 }
 
 /// Kicks two stars, of which the second has the position `x` and the velocity `v` from the first, at one end of a step of `dt`: -1

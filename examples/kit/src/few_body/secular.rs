@@ -206,8 +206,10 @@ fn square(matrix: &[Vec3; 3]) -> f64 {
     matrix.iter().map(|row| dot(row, row)).sum()
 }
 
-fn product(matrix: &[Vec3; 3], x: &Vec3) -> Vec3 {
-    [0, 1, 2].map(|i| dot(&matrix[i], x))
+#[inline]
+pub(super) fn product(matrix: &[Vec3; 3], x: &Vec3) -> Vec3 {
+    let [a, b, c] = matrix;
+    [dot(a, x), dot(b, x), dot(c, x)]
 }
 
 /// Relative position and velocity of a binary of total mass `mass`, after the orbit-averaged tide has changed eccentricity

@@ -1,7 +1,7 @@
 //! A subsystem: two or more stars that the integrator of a cluster moves as one particle, with their motion about their
 //! centre of mass.
 
-use super::multiple::{self, Multiple, Place};
+use super::multiple::{Multiple, Place};
 use super::pair::{CROWDED, Pair, Pull, pull};
 use super::{Error, kepler::Orbit, secular};
 use crate::body::Body;
@@ -219,7 +219,7 @@ impl Subsystem {
     pub fn places(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
         match self {
             Self::Pair(pair) => Ok(pair.places(dt)),
-            Self::Multiple(multiple) => multiple.predict(dt, step),
+            Self::Multiple(multiple) => multiple.places(dt, step),
         }
     }
 
@@ -227,7 +227,7 @@ impl Subsystem {
     pub fn mean(&self, pulls: &[Pull]) -> Pull {
         match self {
             Self::Pair(pair) => pair.mean(pulls),
-            Self::Multiple(multiple) => multiple::mean(&multiple.masses, pulls),
+            Self::Multiple(multiple) => multiple.mean(pulls),
         }
     }
 
@@ -250,7 +250,7 @@ impl Subsystem {
     pub fn plan(&mut self, scale: f64, dt: f64, eta: f64) {
         match self {
             Self::Pair(pair) => pair.plan(scale, dt, eta),
-            Self::Multiple(multiple) => multiple.plan(),
+            Self::Multiple(multiple) => multiple.plan(eta),
         }
     }
 

@@ -82,6 +82,20 @@ impl Tree {
         Some((tree, steps))
     }
 
+    /// The node of exactly these stars and all nodes within it; `None` if there is none.
+    pub(super) fn nodes_of(&self, stars: &[usize]) -> Option<Vec<usize>> {
+        let is_of = |node: &Node| {
+            let own = &self.stars[node.begin..node.end];
+            own.len() == stars.len() && own.iter().all(|star| stars.contains(star))
+        };
+        let root = self.nodes.iter().find(|node| is_of(node))?;
+        let is_within = |k: &usize| {
+            let node = &self.nodes[*k];
+            root.begin <= node.begin && node.end <= root.end
+        };
+        Some((0..self.nodes.len()).filter(is_within).collect())
+    }
+
     /// Adds a node after its parts, and the axes of their orbits.
     fn add(&mut self, node: &hierarchy::Node, axes: &mut Vec<f64>) {
         match &node.kind {
@@ -196,7 +210,7 @@ fn move_to_centre(node: &Node, x: &Vec3, v: &Vec3, places: &mut [Place]) {
 /// Steps for a revolution of the tightest orbit: `None` where the orbits perturb each other too much.
 ///
 /// With n steps the energy error is at most about 7e-6 p^2 (8 / n)^6.7 of the energy of the tightest orbit, p being the perturbation:
-/// this is 1e-10 for the number below.
+/// this is 1e-9 for the number below.
 ///
 /// Only the tightest orbit has more kicks near its pericentre. A step must be shorter than the pericentre passage of any other.
 fn steps(root: &hierarchy::Node) -> Option<f64> {
@@ -212,7 +226,7 @@ fn steps(root: &hierarchy::Node) -> Option<f64> {
         .map(|(_, orbit)| passage(orbit))
         .fold(f64::INFINITY, f64::min);
     let perturbation = perturbation(root);
-    let steps = 8.0 * (265.0 * perturbation).powf(0.3);
+    let steps = 8.0 * (84.0 * perturbation).powf(0.3);
     let steps = steps
         .clamp(FEWEST, MOST)
         .max(1.25 * tightest.period() / shortest)
