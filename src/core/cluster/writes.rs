@@ -82,7 +82,7 @@ impl Cluster {
     /// Begins a run after the write to `address`, if this write follows the one before and was made at once.
     #[inline(always)]
     pub fn follow(&mut self, address: i32) {
-        if self.memory.run.follow(address) && self.memory.has_columns() {
+        if self.memory.run.follow(address) {
             self.begin_run(address);
         }
     }

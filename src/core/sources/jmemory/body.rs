@@ -220,6 +220,11 @@ impl Particles {
         }
     }
 
+    /// The rows or the columns, to be changed, whichever there are.
+    pub fn forms(&mut self) -> (Option<&mut [Row; PAGE]>, Option<&mut Columns>) {
+        (self.rows.as_deref_mut(), self.columns.as_deref_mut())
+    }
+
     /// The masses of all slots.
     pub fn masses(&self) -> [f64; PAGE] {
         match (&self.columns, &self.rows) {

@@ -96,11 +96,8 @@ impl ClientParticle {
     /// The pointers point to three numbers each.
     #[inline(always)]
     pub unsafe fn flags(&self, known: u8) -> u8 {
-        let bits = |vector: usize| {
-            // SAFETY: three numbers have the layout of an array of three.
-            let three = unsafe { self.vectors[vector].cast::<[u64; 3]>().read_unaligned() };
-            three[0] | three[1] | three[2]
-        };
+        // SAFETY: passed on.
+        let bits = |vector| unsafe { self.bits(vector) };
         let mut flags = known;
         if known & HAS_TIME == 0 && self.t.to_bits() != 0 {
             flags |= HAS_TIME;
@@ -112,6 +109,29 @@ impl ClientParticle {
             flags |= HAS_SNAP;
         }
         flags
+    }
+
+    /// Whether there is a fourth derivative, as [`ClientParticle::flags`] sees it.
+    ///
+    /// # Safety
+    ///
+    /// The pointers point to three numbers each.
+    #[inline(always)]
+    pub unsafe fn has_snap(&self) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.bits(4) != 0 }
+    }
+
+    /// The bits of all three numbers of a vector.
+    ///
+    /// # Safety
+    ///
+    /// The pointers point to three numbers each.
+    #[inline(always)]
+    unsafe fn bits(&self, vector: usize) -> u64 {
+        // SAFETY: three numbers have the layout of an array of three.
+        let three = unsafe { self.vectors[vector].cast::<[u64; 3]>().read_unaligned() };
+        three[0] | three[1] | three[2]
     }
 
     /// [`ClientParticle::words`] for the words of mass and position only.

@@ -1,15 +1,16 @@
-//! A run: writes to consecutive addresses of one page of columns, one call after the other.
+//! A run: writes to consecutive addresses of one page, one call after the other.
 //!
 //! Most clients write in the order of the addresses. A call of a run checks that its address is the next one, and stores the
 //! numbers. Everything else that a write changes (the page's version, its changed slots, the number of writes) is changed once
 //! for the whole run, when the run ends. It ends before anything but its next write uses the memory.
 
+use std::ptr;
 use std::sync::atomic::AtomicPtr;
 
 use super::body::{Columns, LINE, fetch};
-use super::log::{HAS_MOTION, HAS_SNAP, HAS_TIME};
-use super::row::{A1BY6, A2BY18, ABY2, ClientParticle, MASS, TIME, V, X};
-use super::{JMemory, PAGE, PageArray};
+use super::log::{AHEAD, HAS_MOTION, HAS_SNAP, HAS_TIME};
+use super::row::{A1BY6, A2BY18, ABY2, ClientParticle, MASS, Row, TIME, V, X};
+use super::{JMemory, PAGE, PageArray, prefetch};
 
 /// Words of which each write fetches the next line: two, so that all are fetched once in a line's time.
 const FETCHED: [usize; 2] = [0, LINE];
@@ -23,7 +24,8 @@ pub struct Run {
     first: i32,
     /// The position of its page.
     position: usize,
-    /// The page's columns and labels, which stay where they are while the run lasts.
+    /// The page's rows, or its columns and labels, which stay where they are while the run lasts; null for those that it has not.
+    rows: AtomicPtr<Row>,
     columns: AtomicPtr<PageArray<f64>>,
     labels: AtomicPtr<PageArray<i32>>,
     /// Whether the page has fourth derivatives.
@@ -40,6 +42,7 @@ impl Default for Run {
             end: i32::MIN,
             first: i32::MIN,
             position: 0,
+            rows: AtomicPtr::default(),
             columns: AtomicPtr::default(),
             labels: AtomicPtr::default(),
             has_snap: false,
@@ -75,15 +78,34 @@ impl Run {
             return false;
         }
         let slot = address as usize % PAGE;
+        let rows = *self.rows.get_mut();
+        // SAFETY: the run is open: the particles are there, and nobody else uses them. The rest is passed on.
+        unsafe {
+            if !self.has_snap && p.has_snap() {
+                return false;
+            }
+            match rows.is_null() {
+                true => self.write_columns(slot, p),
+                false => self.write_row(rows.add(slot), slot, p),
+            }
+        }
+        self.next = address + 1;
+        true
+    }
+
+    /// Writes a particle to columns.
+    ///
+    /// # Safety
+    ///
+    /// There are columns, which nobody else uses. The pointers among the numbers point to three numbers each.
+    #[inline(always)]
+    unsafe fn write_columns(&mut self, slot: usize, p: &ClientParticle) {
         let columns = *self.columns.get_mut();
         let [x, v, aby2, a1by6, a2by18] = p.vectors;
-        // SAFETY: the run is open: the columns are there, and nobody else uses them. The caller vouches for the vectors.
+        // SAFETY: passed on.
         unsafe {
-            let snap = a2by18.cast::<[u64; 3]>().read_unaligned();
             if self.has_snap {
                 put(columns, A2BY18, slot, a2by18);
-            } else if snap[0] | snap[1] | snap[2] != 0 {
-                return false;
             }
             for word in FETCHED {
                 fetch(columns, word + slot % LINE, slot + LINE);
@@ -104,8 +126,22 @@ impl Run {
             put(columns, ABY2, slot, aby2);
             put(columns, A1BY6, slot, a1by6);
         }
-        self.next = address + 1;
-        true
+    }
+
+    /// Writes a particle to a row.
+    ///
+    /// # Safety
+    ///
+    /// There is this row, which nobody else uses. The pointers among the numbers point to three numbers each.
+    #[inline(always)]
+    unsafe fn write_row(&mut self, row: *mut Row, slot: usize, p: &ClientParticle) {
+        prefetch::row(row.wrapping_add(AHEAD));
+        // SAFETY: passed on.
+        unsafe {
+            self.new_masses += u64::from((*row).0[MASS].to_bits() != p.mass.to_bits());
+            self.new_labels += u64::from((*row).index() != p.index);
+            Row::write(row, slot, p);
+        }
     }
 }
 
@@ -150,12 +186,13 @@ impl JMemory {
             return;
         }
         run.has_snap = page.header.flags & HAS_SNAP != 0;
-        let Some(columns) = &mut page.body.change(false).columns else {
-            return;
-        };
-        let Columns { index, .. } = &mut **columns;
-        *run.labels.get_mut() = index;
-        *run.columns.get_mut() = columns.all().as_mut_ptr();
+        let (rows, columns) = page.body.change(false).forms();
+        *run.rows.get_mut() = rows.map_or(ptr::null_mut(), |rows| rows.as_mut_ptr());
+        if let Some(columns) = columns {
+            let Columns { index, .. } = columns;
+            *run.labels.get_mut() = index;
+            *run.columns.get_mut() = columns.all().as_mut_ptr();
+        }
         (run.first, run.end, run.position) = (run.next, end, *last);
     }
 

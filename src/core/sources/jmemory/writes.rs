@@ -105,17 +105,10 @@ impl JMemory {
         }
     }
 
-    /// Whether all pages are columns.
-    #[inline(always)]
-    pub fn has_columns(&mut self) -> bool {
-        *self.has_columns.get_mut()
-    }
-
-    /// Whether the write to `address` was made at once, into a page of columns: then a run may begin after it.
+    /// Whether the write to `address` was made at once: then a run may begin after it.
     #[inline(always)]
     pub fn may_run(&mut self, address: i32) -> bool {
         self.incoming.len() == 0
-            && self.has_columns()
             && self.pages[self.last].number() as usize == address as usize / PAGE
     }
 
