@@ -64,7 +64,7 @@ impl Cluster {
         }
         let numbers = self.settled(numbers);
         // SAFETY: passed on.
-        unsafe { self.memory.append(position, address, &numbers, false) };
+        unsafe { self.memory.append(position, address, &numbers) };
         true
     }
 
@@ -147,7 +147,7 @@ impl Cluster {
             self.make_room()?;
         }
         // SAFETY: passed on.
-        unsafe { self.memory.append(position, address, numbers, at_rest) };
+        unsafe { self.memory.append(position, address, numbers) };
         Ok(())
     }
 

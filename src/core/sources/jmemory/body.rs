@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::process::allocation;
 
 use super::log::{AHEAD, OrderedRow};
-use super::page::range_of;
+use super::page::{Extent, range_of};
 use super::row::{ClientParticle, MASS, ROW, Row, SHORT_ROW, V, X, who};
 use super::{PAGE, PURPOSE, PageArray, prefetch};
 
@@ -116,21 +116,28 @@ impl Columns {
         for (to, entry) in rows.iter_mut().zip(some) {
             let (row, slot) = (&log[entry.row()], entry.slot() % PAGE);
             *to = row;
-            let mass = std::mem::replace(&mut values[MASS][slot], row.0[MASS]);
-            changes[0] += u64::from(mass.to_bits() != row.0[MASS].to_bits());
-            let label = std::mem::replace(&mut index[slot], row.index());
-            changes[1] += u64::from(label != row.index());
+            // What is as before is not stored: then its line of the cache need not be written back.
+            let mass = &mut values[MASS][slot];
+            if mass.to_bits() != row.0[MASS].to_bits() {
+                *mass = row.0[MASS];
+                changes[0] += 1;
+            }
+            if index[slot] != row.index() {
+                index[slot] = row.index();
+                changes[1] += 1;
+            }
         }
         let first = values.as_ptr();
-        for word in words.start..words.start + COLUMNS_AHEAD {
+        for word in words.clone().take(COLUMNS_AHEAD) {
             some.iter()
                 .for_each(|entry| fetch(first, word, entry.slot()));
         }
-        for word in words {
+        for word in words.clone() {
+            let ahead = (word + COLUMNS_AHEAD).min(words.end - 1);
             let column = &mut values[word];
             for (entry, row) in some.iter().zip(&rows) {
                 let slot = entry.slot() % PAGE;
-                fetch(first, word + COLUMNS_AHEAD, slot);
+                fetch(first, ahead, slot);
                 column[slot] = row.0[word];
             }
         }
@@ -243,61 +250,58 @@ impl Particles {
         }
     }
 
-    /// Writes a particle to a slot. `at_rest` says that the particle, and all others in the page, have only labels, masses and
-    /// positions.
+    /// Writes a particle to a slot. No other words than those of the extent, and masses, differ from zero in the page.
     ///
     /// # Safety
     ///
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
-    pub unsafe fn write(&mut self, slot: usize, numbers: &ClientParticle, at_rest: bool) {
-        let (mass, label) = match (&mut self.columns, &mut self.rows) {
+    pub unsafe fn write(&mut self, slot: usize, numbers: &ClientParticle, extent: Extent) {
+        match (&mut self.columns, &mut self.rows) {
             (Some(columns), _) => {
                 let Columns { values, index } = &mut **columns;
-                let mass = values[MASS][slot];
-                let label = std::mem::replace(&mut index[slot], numbers.index);
-                if !at_rest {
+                if extent != Extent::Rest {
                     // The next writes mostly follow, and the lock of the next call waits until this call's stores have reached
                     // the cache. Each write fetches the next lines of a few columns.
                     let first = values.as_ptr();
                     let words = (slot % LINE..COLUMNS).step_by(LINE);
                     words.for_each(|word| fetch(first, word, slot + LINE));
                 }
-                let put = |word: usize, number| values[word][slot] = number;
+                // Branches: both are mostly as before.
+                let mass = &mut values[MASS][slot];
+                if mass.to_bits() != numbers.mass.to_bits() {
+                    *mass = numbers.mass;
+                    self.mass_version += 1;
+                }
+                if index[slot] != numbers.index {
+                    index[slot] = numbers.index;
+                    self.index_version += 1;
+                }
                 // SAFETY: passed on.
-                unsafe {
-                    match at_rest {
-                        true => numbers.mass_and_position(put),
-                        false => numbers.words(put),
-                    }
-                };
-                (mass, label)
+                unsafe { numbers.words(extent, |word, number| values[word][slot] = number) };
             }
             (None, Some(rows)) => {
                 let row = &raw mut rows[slot];
                 // As above.
                 prefetch::row(row.wrapping_add(AHEAD));
-                let (mass, label) = (rows[slot].0[MASS], rows[slot].index());
+                if rows[slot].0[MASS].to_bits() != numbers.mass.to_bits() {
+                    self.mass_version += 1;
+                }
+                if rows[slot].index() != numbers.index {
+                    self.index_version += 1;
+                }
                 // SAFETY: passed on.
                 unsafe { Row::write(row, slot, numbers) };
-                (mass, label)
             }
             (None, None) => unreachable!("a page has one of them"),
-        };
-        // Branches: both are mostly as before.
-        if mass.to_bits() != numbers.mass.to_bits() {
-            self.mass_version += 1;
-        }
-        if label != numbers.index {
-            self.index_version += 1;
         }
     }
 
-    /// Brings in some writes to this page, in this order, from the rows of the log. With `at_rest` nothing of the page moves or has a time.
-    pub fn bring_in(&mut self, log: &[Row], order: &[OrderedRow], at_rest: bool) {
+    /// Brings in some writes to this page, in this order, from the rows of the log. The extent is as for [`Particles::write`].
+    pub fn bring_in(&mut self, log: &[Row], order: &[OrderedRow], extent: Extent) {
         if self.columns.is_some() {
             for some in order.chunks(TOGETHER) {
-                self.put_in_columns(log, some, at_rest);
+                self.put_in_columns(log, some, extent);
             }
             return;
         }
@@ -316,11 +320,11 @@ impl Particles {
         to.copy(row);
     }
 
-    fn put_in_columns(&mut self, log: &[Row], some: &[OrderedRow], at_rest: bool) {
+    fn put_in_columns(&mut self, log: &[Row], some: &[OrderedRow], extent: Extent) {
         let Some(columns) = &mut self.columns else {
             return;
         };
-        let words = if at_rest { X..V } else { MASS + 1..COLUMNS };
+        let words = extent.words();
         let mut rest = some;
         while !rest.is_empty() {
             let (changes, after) = match rest.split_at_checked(RUN) {

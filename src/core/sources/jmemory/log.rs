@@ -31,8 +31,6 @@ pub struct RowPlace {
     pub flags: u8,
 }
 
-/// The particle was written as one at rest at time 0.
-pub const AT_REST: u8 = 1;
 /// Its time is not zero.
 pub const HAS_TIME: u8 = 2;
 /// It has a velocity, or a second or third derivative of the position.
@@ -132,7 +130,7 @@ impl Log {
     ///
     /// The pointers of `p` point to three numbers each.
     #[inline(always)]
-    pub unsafe fn push(&mut self, position: usize, slot: usize, p: &ClientParticle, at_rest: bool) {
+    pub unsafe fn push(&mut self, position: usize, slot: usize, p: &ClientParticle) {
         let len = self.rows.len();
         assert!(!self.is_full() && len == self.places.len() && len < self.places.capacity());
         // SAFETY: there is room for another row and its place, which are written before they count. The caller
@@ -145,7 +143,7 @@ impl Log {
             self.places.as_mut_ptr().add(len).write(RowPlace {
                 position: position as u32,
                 slot: slot as u16,
-                flags: p.flags(0) | if at_rest { AT_REST } else { 0 },
+                flags: p.flags(0),
             });
             self.places.set_len(len + 1);
         }

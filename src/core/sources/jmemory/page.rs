@@ -8,8 +8,8 @@ use crate::sources::particle::{IParticle, JParticle};
 use crate::sources::predictor::{Coordinate, Scalar};
 
 use super::PURPOSE;
-use super::body::{Body, Columns, Particles};
-use super::log::{AT_REST, HAS_MOTION, HAS_SNAP, HAS_TIME, Log, RowPlace};
+use super::body::{Body, COLUMNS, Columns, Particles};
+use super::log::{HAS_MOTION, HAS_SNAP, HAS_TIME, Log, RowPlace};
 use super::row::{A1BY6, A2BY18, ABY2, ClientParticle, MASS, TIME, V, X};
 use super::slots::Slots;
 
@@ -51,6 +51,28 @@ impl<T> DerefMut for PageArray<T> {
     }
 }
 
+/// Which words of the particles of a page beside their masses may differ from zero. No others have to be written to columns: each column is
+/// in other lines of the cache.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Extent {
+    /// The positions.
+    Rest,
+    /// All but the fourth derivatives.
+    NoSnap,
+    All,
+}
+
+impl Extent {
+    #[inline(always)]
+    pub fn words(self) -> Range<usize> {
+        match self {
+            Self::Rest => X..V,
+            Self::NoSnap => TIME..A2BY18,
+            Self::All => TIME..COLUMNS,
+        }
+    }
+}
+
 /// What is known of a page without a look at its particles. Changes with the writes that the memory takes in.
 pub struct Header {
     number: u32,
@@ -64,8 +86,6 @@ pub struct Header {
     /// The range of the log's order that has the writes to this page. The range stays after these writes were brought
     /// in, until the next log is taken in.
     pub(super) waiting: Range<usize>,
-    /// The flags that all of these have.
-    flags_waiting: u8,
 }
 
 /// The particles at [`PAGE`] consecutive addresses.
@@ -98,7 +118,6 @@ impl Page {
                 flags: 0,
                 is_listed: false,
                 waiting: 0..0,
-                flags_waiting: 0,
             },
             body: Body::new(as_columns)?,
             eps2: None,
@@ -114,11 +133,7 @@ impl Page {
     #[inline(always)]
     pub(super) fn count(&mut self, place: RowPlace) {
         let header = &mut self.header;
-        if header.waiting.is_empty() {
-            header.flags_waiting = AT_REST;
-        }
         header.waiting.end += 1;
-        header.flags_waiting &= place.flags;
         header.note(usize::from(place.slot) % PAGE, place.flags);
     }
 
@@ -130,22 +145,22 @@ impl Page {
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
     pub(super) unsafe fn write(&mut self, slot: usize, numbers: &ClientParticle, at_rest: bool) {
-        let only_rest = at_rest && self.header.is_at_rest();
-        // SAFETY: passed on.
-        unsafe { self.body.change(false).write(slot, numbers, only_rest) };
-        let flags = match only_rest {
+        let flags = match at_rest && self.header.is_at_rest() {
             true => 0,
             // SAFETY: passed on.
             false => unsafe { numbers.flags(self.header.flags) },
         };
         self.header.note(slot, flags);
+        let extent = self.header.extent();
+        // SAFETY: passed on.
+        unsafe { self.body.change(false).write(slot, numbers, extent) };
     }
 
     /// Brings in the writes that wait.
     #[inline]
     pub(super) fn bring_in(&self, log: &Log, particles: &mut Particles) {
         let order = &log.order()[self.waiting.clone()];
-        particles.bring_in(log.rows(), order, self.rest_waits());
+        particles.bring_in(log.rows(), order, self.extent());
     }
 
     /// The same for the only thread that has the page.
@@ -154,7 +169,7 @@ impl Page {
             let Self { header, body, .. } = self;
             let order = &log.order()[header.waiting.clone()];
             let particles = body.change(false);
-            particles.bring_in(log.rows(), order, header.rest_waits());
+            particles.bring_in(log.rows(), order, header.extent());
         }
         self.header.waiting = 0..0;
     }
@@ -322,10 +337,14 @@ impl Header {
         self.flags & (HAS_MOTION | HAS_SNAP | HAS_TIME) == 0
     }
 
-    /// Whether the page is at rest and all waiting writes are of particles at rest. Then only the columns of mass and
-    /// position have to be written; the others are zero already.
-    fn rest_waits(&self) -> bool {
-        self.flags_waiting & AT_REST != 0 && self.is_at_rest()
+    /// The words that may differ from zero once the waiting writes are brought in.
+    #[inline(always)]
+    fn extent(&self) -> Extent {
+        match self.is_at_rest() {
+            true => Extent::Rest,
+            false if self.has_snap() => Extent::All,
+            false => Extent::NoSnap,
+        }
     }
 
     /// Bit `slot % 64` of word `slot / 64` tells whether the slot was ever written.

@@ -4,6 +4,7 @@ use crate::sources::particle::JParticle;
 
 use super::PAGE;
 use super::log::{HAS_MOTION, HAS_SNAP, HAS_TIME};
+use super::page::Extent;
 
 /// 64-bit words of a row.
 pub const ROW: usize = 18;
@@ -68,16 +69,21 @@ impl ClientParticle {
 }
 
 impl ClientParticle {
-    /// Calls `put(index, value)` for each word of the row except the last one.
+    /// Calls `put(index, value)` for each word of the row in this extent.
     ///
     /// # Safety
     ///
     /// The pointers point to three numbers each.
     #[inline(always)]
-    pub unsafe fn words(&self, mut put: impl FnMut(usize, f64)) {
-        put(MASS, self.mass);
-        put(TIME, self.t);
+    pub unsafe fn words(&self, extent: Extent, mut put: impl FnMut(usize, f64)) {
+        let words = extent.words();
+        if words.contains(&TIME) {
+            put(TIME, self.t);
+        }
         for (word, from) in [X, V, ABY2, A1BY6, A2BY18].into_iter().zip(self.vectors) {
+            if !words.contains(&word) {
+                break;
+            }
             // SAFETY: three numbers have the layout of an array of three.
             let three = unsafe { from.cast::<[f64; 3]>().read_unaligned() };
             for (k, number) in three.into_iter().enumerate() {
@@ -133,21 +139,6 @@ impl ClientParticle {
         let three = unsafe { self.vectors[vector].cast::<[u64; 3]>().read_unaligned() };
         three[0] | three[1] | three[2]
     }
-
-    /// [`ClientParticle::words`] for the words of mass and position only.
-    ///
-    /// # Safety
-    ///
-    /// The first pointer points to three numbers.
-    #[inline(always)]
-    pub unsafe fn mass_and_position(&self, mut put: impl FnMut(usize, f64)) {
-        put(MASS, self.mass);
-        // SAFETY: three numbers have the layout of an array of three.
-        let x = unsafe { self.vectors[0].cast::<[f64; 3]>().read_unaligned() };
-        for (k, x) in x.into_iter().enumerate() {
-            put(X + k, x);
-        }
-    }
 }
 
 impl From<&JParticle> for ClientParticle {
@@ -182,7 +173,8 @@ impl Row {
         // SAFETY: the words are those of the row. The caller vouches for the pointers.
         unsafe {
             to.add(WHO).write(f64::from_bits(who(slot, p.index)));
-            p.words(|word, number| to.add(word).write(number))
+            to.add(MASS).write(p.mass);
+            p.words(Extent::All, |word, number| to.add(word).write(number))
         }
     }
 

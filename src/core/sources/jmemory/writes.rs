@@ -26,38 +26,31 @@ impl JMemory {
             self.take_in();
         }
         // SAFETY: they are the vectors of the particle.
-        unsafe { self.append(position, address, &ClientParticle::from(particle), false) };
+        unsafe { self.append(position, address, &ClientParticle::from(particle)) };
         self.take_in();
         Ok(())
     }
 
-    /// Appends a write to the log, which is not full. `position` is what [`JMemory::reserve`] returned for the address;
-    /// `at_rest` says that the particle has nothing but a label, a mass and a position.
+    /// Appends a write to the log, which is not full. `position` is what [`JMemory::reserve`] returned for the address.
     ///
     /// # Safety
     ///
     /// The pointers among the numbers point to three numbers each.
     #[inline(always)]
-    pub unsafe fn append(
-        &mut self,
-        position: usize,
-        address: i32,
-        numbers: &ClientParticle,
-        at_rest: bool,
-    ) {
+    pub unsafe fn append(&mut self, position: usize, address: i32, numbers: &ClientParticle) {
         let slot = address as usize % PAGE;
         if self.fetches && self.incoming.len() < CACHED_ROWS {
             // When the row is brought in, it is in the cache.
             self.pages[position].body.fetch_row(slot);
         }
         // SAFETY: passed on.
-        unsafe { self.incoming.push(position, slot, numbers, at_rest) };
+        unsafe { self.incoming.push(position, slot, numbers) };
     }
 
     /// Writes a particle straight into its page if a detour through the log would only cost time. For this the log must
     /// be empty. Besides, the address must be the next one after the last write of this kind, or all pages must be columns, and the
     /// writes before the last block not many scattered ones. The first write after a block may have any address. Returns whether it
-    /// wrote. The arguments are those of [`JMemory::append`].
+    /// wrote. The arguments are those of [`JMemory::append`]; `at_rest` says that the particle has nothing but a label, a mass and a position.
     ///
     /// # Safety
     ///
