@@ -64,7 +64,7 @@ fn write_at_rest(memory: &mut JMemory, address: i32, particle: &JParticle, at_on
         assert!(memory.grow().unwrap());
     }
     // SAFETY: as above.
-    unsafe { memory.append(position, address, &numbers, true) };
+    unsafe { memory.append(position, address, &numbers) };
     memory.take_in();
 }
 
@@ -186,7 +186,7 @@ fn append(memory: &mut JMemory, address: i32, particle: &JParticle) {
         assert!(memory.empty_log());
     }
     // SAFETY: they are the vectors of the particle.
-    unsafe { memory.append(position, address, &ClientParticle::from(particle), false) };
+    unsafe { memory.append(position, address, &ClientParticle::from(particle)) };
 }
 
 /// The same where no block needs the memory unchanged.
