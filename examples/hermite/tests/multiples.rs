@@ -201,8 +201,8 @@ fn a_run_with_triples_goes_on_with_the_same_bits() {
         lines(&whole)
     );
     assert_eq!(lines(&whole), lines(&parts));
-    let tide = whole.value("hermite.tide").expect("a linear tide");
-    assert!(tide.starts_with("3 330 331 332 "), "{tide}");
+    let is_in_tide = |line: &str| line.starts_with("3 330 331 332 ");
+    assert!(whole.values("hermite.tide").any(is_in_tide));
 }
 
 /// The program with triples: the same bits from any number of threads; tables and snapshots have the number of systems, and
@@ -249,7 +249,7 @@ fn triples_are_in_files() {
         (lines(&end), end.bodies, end.states)
     });
     assert!(ends[0] == ends[1] && ends[1] == ends[2]);
-    assert_eq!(ends[0].0.len(), 5);
+    assert!(ends[0].0.len() > 4, "four systems, and linear tides");
     let table = folder.text("1.csv");
     let last = table.lines().next_back().unwrap();
     assert!(last.ends_with(",4.0"), "{last}");
@@ -292,7 +292,9 @@ fn triples_are_in_files() {
         let bad = folder.file("bad.txt");
         snapshot.save(bad.as_ref()).unwrap();
         let said = fail(&["--input", &bad, "--t-end", "1/8"]);
-        let is_named = said.contains(key) || said.contains("of a system");
+        // A tide on stars that are not in this system any more may be noticed first.
+        let named = [key, "hermite.tide", "of a system"];
+        let is_named = named.iter().any(|words| said.contains(words));
         assert!(is_named, "{wrong}: {said}");
     };
     let line = lines(&good).remove(0);
@@ -309,16 +311,25 @@ fn triples_are_in_files() {
     ] {
         refuse("hermite.multiple", &line, wrong);
     }
-    let tide = lines(&good).remove(4);
+    // Number and labels of the stars of a part, and 18 numbers.
+    let tide = good.value("hermite.tide").unwrap();
+    let words: Vec<&str> = tide.split(' ').collect();
+    let with = |place: usize, word: &str| {
+        let mut words = words.clone();
+        words[place] = word;
+        words.join(" ")
+    };
+    let of_another_system = if words[1] == "320" { "300" } else { "320" };
     for wrong in [
-        tide.replacen('3', "2", 1),
-        tide.replacen("331", "900", 1),
-        tide.replacen("331", "330", 1),
-        tide.replacen("3 330 331 332", "3 330 331 320", 1),
-        tide.rsplit_once(' ').unwrap().0.to_owned(),
-        format!("{} NaN", tide.rsplit_once(' ').unwrap().0),
-        format!("{tide} 1"),
+        with(0, "1"),
+        with(0, "9"),
+        with(2, "900"),
+        with(2, words[1]),
+        with(2, of_another_system),
+        with(words.len() - 1, "NaN"),
+        with(words.len() - 1, "1 1"),
+        words[..words.len() - 1].join(" "),
     ] {
-        refuse("hermite.tide", &tide, wrong);
+        refuse("hermite.tide", tide, wrong);
     }
 }

@@ -110,10 +110,11 @@ mod tests {
 
     /// A triple that is no stable hierarchy, and one that is.
     fn triples() -> [[crate::body::Body; 3]; 2] {
-        let mut far = triple();
+        let [mut near, mut far] = [triple(); 2];
+        near[2].x = near[2].x.map(|c| 0.6 * c);
         far[2].x = far[2].x.map(|c| 4.0 * c);
         far[2].v = far[2].v.map(|c| 0.5 * c);
-        [triple(), far]
+        [near, far]
     }
 
     fn flight(bodies: &[crate::body::Body]) -> (Flight, System) {

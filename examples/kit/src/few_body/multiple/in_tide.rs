@@ -16,6 +16,9 @@ use super::super::{Error, Perturbation};
 use super::{Multiple, Place, is_faint, mean};
 use crate::vector::{Vec3, add_scaled, dot, sub};
 
+/// Limits of a linear tide on a part, in parts of those on a [`pair`]: the orbits around it multiply what the linear part leaves out.
+const STRICTER: f64 = 0.1;
+
 /// Two parts move as two points, as far as the forces on them want to know, if the mean square radius of the one and of the other is
 /// below this part of the square of their distance.
 const POINT: f64 = 1e-4;
@@ -150,7 +153,7 @@ impl Multiple {
             }
             if let Some(pair) = self.pair_of(node)
                 && !is_faint(&pair)
-                && pair.greatest_perturbation() < pair::LINEAR[0]
+                && pair.greatest_perturbation() < STRICTER * pair::LINEAR[0]
                 && let Some(ellipse) = ellipse(node)
             {
                 places += 4;
@@ -328,8 +331,9 @@ impl Multiple {
                 (None, None) => continue,
             };
             let is_linear = node.orbit().is_some_and(|orbit| {
+                let most = STRICTER * pair::LINEAR[limit].min(pair::linear_limit(eta));
                 pair::is_linear(&part.tensor, orbit, limit)
-                    && pair::strength(&part.tensor, orbit) < pair::linear_limit(eta)
+                    && pair::strength(&part.tensor, orbit) < most
             });
             if is_linear && !chosen.iter().any(is_within) {
                 chosen.push(part.clone());
