@@ -187,6 +187,9 @@ impl JMemory {
         }
         run.has_snap = page.header.flags & HAS_SNAP != 0;
         let (rows, columns) = page.body.change(false).forms();
+        if rows.is_none() && columns.is_none() {
+            return;
+        }
         *run.rows.get_mut() = rows.map_or(ptr::null_mut(), |rows| rows.as_mut_ptr());
         if let Some(columns) = columns {
             let Columns { index, .. } = columns;
