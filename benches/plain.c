@@ -6,6 +6,8 @@
  *
  *     -DSINGLE=1     positions are not split (`single`), and twice the root is computed, which takes an operation less
  *     -DVECTORS=32   vectors of a leaf, whose sums in single precision are then added in double; 0: no leaves, all sums in single precision
+ *     -DREGULAR=1    what NBODY6's regular force does for each pair, too: the distance a step ahead is compared with a neighbour radius. Distances
+ *                    and a bit for each pair are kept for the neighbour list, which is left out
  *     -DORDER=PLAIN  one vector of pairs after the other; AHEAD: the roots of the next vector before the terms of this one; HALVES: distances
  *                    and roots of a leaf first, four vectors at a time, then its terms, from memory
  *
@@ -13,9 +15,13 @@
  * for the range of single precision, and the i-particles must be softened. A number of j-particles that does not fill the last page of 512 is
  * filled up with masses of zero. */
 #include <immintrin.h>
+#include <string.h>
 
 #ifndef SINGLE
 #define SINGLE 0
+#endif
+#ifndef REGULAR
+#define REGULAR 0
 #endif
 #ifndef VECTORS
 #define VECTORS 32
@@ -114,12 +120,35 @@ INLINE vector distance(const struct target *i, float (*j)[PAGE + 16], int at, ve
     return r2;
 }
 
-INLINE void add(const struct target *i, float (*j)[PAGE + 16], int at, const vector r[3], vector y, vector sum[SUMS])
+/* Not static, or the compiler would leave the writes out. */
+_Alignas(64) float distances[PAGE + 16];
+_Alignas(64) unsigned char bits[PAGE / 8];
+
+/* Returns y, or 0 within the radius, for which a number serves that no pair is below; keeps what a search for neighbours reads. */
+INLINE vector beyond(const struct target *i, vector r2, vector rv, int at, vector y)
 {
-    vector v[3], m = MUL(LOAD(j[MASS] + at), y), y2 = MUL(y, y), f = MUL(m, y2);
+    vector least = OP(min_ps)(FMA(i->eps2, rv, r2), r2);
+    STORE(distances + at, r2);
+#if WIDTH == 16
+    __mmask16 far = _mm512_cmp_ps_mask(i->minus_three, least, _CMP_LE_OQ);
+    memcpy(bits + at / 8, &far, sizeof far);
+    return _mm512_maskz_mov_ps(far, y);
+#else
+    vector far = _mm256_cmp_ps(i->minus_three, least, _CMP_LE_OQ);
+    bits[at / 8] = (unsigned char)_mm256_movemask_ps(far);
+    return _mm256_and_ps(far, y);
+#endif
+}
+
+INLINE void add(const struct target *i, float (*j)[PAGE + 16], int at, const vector r[3], vector r2, vector y, vector sum[SUMS])
+{
+    vector v[3];
     for (int k = 0; k < 3; k++)
         v[k] = SUB(LOAD(j[V + k] + at), i->v[k]);
     vector rv = FMA(r[2], v[2], FMA(r[1], v[1], MUL(r[0], v[0])));
+    if (REGULAR)
+        y = beyond(i, r2, rv, at, y);
+    vector m = MUL(LOAD(j[MASS] + at), y), y2 = MUL(y, y), f = MUL(m, y2);
     rv = MUL(MUL(rv, i->minus_three), y2);
     for (int k = 0; k < 3; k++) {
         sum[k] = FMA(f, r[k], sum[k]);
@@ -134,19 +163,21 @@ INLINE void leaf(const struct target *i, float (*j)[PAGE + 16], int begin, vecto
 #if ORDER == PLAIN
     for (int at = begin; at < begin + LEAF; at += WIDTH) {
         vector r[3], r2 = distance(&own, j, at, r);
-        add(&own, j, at, r, root(r2), sum);
+        add(&own, j, at, r, r2, root(r2), sum);
     }
 #elif ORDER == AHEAD
     vector r[3], r2 = distance(&own, j, begin, r);
     int at = begin;
     for (; at < begin + LEAF - WIDTH; at += WIDTH) {
         vector next[3], next2 = distance(&own, j, at + WIDTH, next);
-        add(&own, j, at, r, root(r2), sum);
+        add(&own, j, at, r, r2, root(r2), sum);
         r2 = next2;
         for (int k = 0; k < 3; k++)
             r[k] = next[k];
     }
-    add(&own, j, at, r, root(r2), sum);
+    add(&own, j, at, r, r2, root(r2), sum);
+#elif REGULAR
+#error the halves have no REGULAR
 #else
     static _Alignas(64) float halfway[4][PAGE + 16];
     for (int first = begin; first < begin + LEAF; first += TOGETHER * WIDTH) {
@@ -166,7 +197,7 @@ INLINE void leaf(const struct target *i, float (*j)[PAGE + 16], int begin, vecto
     __asm__ volatile("" : "+r"(i) : : "memory");
     for (int at = begin; at < begin + LEAF; at += WIDTH) {
         vector r[3] = { LOAD(halfway[0] + at), LOAD(halfway[1] + at), LOAD(halfway[2] + at) };
-        add(i, j, at, r, LOAD(halfway[3] + at), sum);
+        add(i, j, at, r, SPLAT(0), LOAD(halfway[3] + at), sum);
     }
 #endif
 }

@@ -115,6 +115,7 @@ impl<S: Simd, const SPLIT: bool> Work for WithoutStrongest<'_, '_, S, SPLIT> {
             mask: true,
             nearest: false,
             reduced: false,
+            equal: false,
         };
         let (range, mut unused) = (range.clone(), PageArray::default());
         let lanes = kernel::leaf::<S, SPLIT>(s, variant, sources, target, range, &mut unused, None);

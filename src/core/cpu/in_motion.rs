@@ -239,6 +239,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
                 reduced: self.reduced_factors.is_some() && !jerk,
                 mask: self.leaf.holes || self.labels.may_hold(target.label),
                 nearest,
+                equal: self.masses.equal,
             };
             self.ahead.lanes[n].write(kernel::leaf::<S, SPLIT>(
                 shared.s,

@@ -57,6 +57,8 @@ pub struct Variant {
     pub nearest: bool,
     /// Whether pairs are computed in `reduced` precision: without jerks, if positions are not split.
     pub reduced: bool,
+    /// Whether every slot has a mass of 1.
+    pub equal: bool,
 }
 
 /// Returns, lane by lane, the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the
@@ -79,7 +81,10 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
 ) -> LeafLanes<S> {
     macro_rules! with {
         ($jerk:literal $mask:literal $nearest:literal $reduced:literal) => {
-            pairs::<S, SPLIT, $jerk, $mask, $nearest, false, $reduced>(
+            with!($jerk $mask $nearest $reduced false)
+        };
+        ($jerk:literal $mask:literal $nearest:literal $reduced:literal $equal:literal) => {
+            pairs::<S, SPLIT, $jerk, $mask, $nearest, false, $reduced, $equal>(
                 s, j, i, range, distances, halfway,
             )
         };
@@ -93,6 +98,8 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
         };
     }
     match (variant.jerk, variant.mask, variant.nearest) {
+        // One multiplication less, with the same bits.
+        (true, false, false) if variant.equal => with!(true false false false true),
         (true, false, false) => with!(true false false false),
         (true, false, true) => with!(true false true false),
         (true, true, false) => with!(true true false false),
@@ -116,9 +123,9 @@ pub fn careful_leaf<S: Simd>(
     distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
     let lanes = if nearest {
-        pairs::<S, false, true, true, true, true, false>(s, j, i, range, distances, None)
+        pairs::<S, false, true, true, true, true, false, false>(s, j, i, range, distances, None)
     } else {
-        pairs::<S, false, true, true, false, true, false>(s, j, i, range, distances, None)
+        pairs::<S, false, true, true, false, true, false, false>(s, j, i, range, distances, None)
     };
     lanes.over_lanes(s, nearest)
 }
@@ -194,6 +201,7 @@ fn pairs<
     const NEAREST: bool,
     const CAREFUL: bool,
     const REDUCED: bool,
+    const EQUAL: bool,
 >(
     s: S,
     j: JPage<'_, S>,
@@ -203,7 +211,7 @@ fn pairs<
     halfway: Option<&mut LeafScratch<S::T>>,
 ) -> LeafLanes<S> {
     let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
-    let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL, REDUCED> {
+    let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL, REDUCED, EQUAL> {
         s,
         j,
         slots: Slots::of(j.page),
@@ -255,6 +263,7 @@ struct Pass<
     const NEAREST: bool,
     const CAREFUL: bool,
     const REDUCED: bool,
+    const EQUAL: bool,
 > {
     s: S,
     j: JPage<'a, S>,
@@ -272,7 +281,8 @@ impl<
     const NEAREST: bool,
     const CAREFUL: bool,
     const REDUCED: bool,
-> Pass<'_, S, JERK, MASK, NEAREST, CAREFUL, REDUCED>
+    const EQUAL: bool,
+> Pass<'_, S, JERK, MASK, NEAREST, CAREFUL, REDUCED, EQUAL>
 {
     /// Adds the pairs of a run. Where there is a `halfway`, it has the roots of the leaf.
     ///
@@ -398,8 +408,7 @@ impl<
             unsafe {
                 let [x, y, z] = &halfway.r;
                 let r = [s.load(x, at), s.load(y, at), s.load(z, at)];
-                let m = s.load(self.j.masses, at);
-                self.sum(target, r, s.load(&halfway.y, at), m, at);
+                self.sum(target, r, s.load(&halfway.y, at), self.mass(at), at);
             }
         }
     }
@@ -484,9 +493,9 @@ impl<
         // SAFETY: passed on.
         let (mut y, felt) = unsafe { self.root::<SPLIT>(pair.r2, pair.estimate, at, distances) };
         let Pair { mut r, r2, .. } = pair;
-        // SAFETY: passed on.
-        let mut m = unsafe { s.load(self.j.masses, at) };
         if CAREFUL {
+            // SAFETY: passed on.
+            let mut m = unsafe { s.load(self.j.masses, at) };
             let zero = s.splat(S::T::default());
             // Zero times an infinity would be NaN.
             for quantity in r.iter_mut().chain([&mut y, &mut m]) {
@@ -499,7 +508,21 @@ impl<
             return unsafe { self.add_in_range(target, r, y, m_r, felt, at) };
         }
         // SAFETY: passed on.
-        unsafe { self.sum(target, r, y, m, at) };
+        unsafe { self.sum(target, r, y, self.mass(at), at) };
+    }
+
+    /// The masses in the slots from `at` on, unless all are 1.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn mass(&self, at: usize) -> Option<S::V> {
+        match EQUAL {
+            true => None,
+            // SAFETY: passed on.
+            false => Some(unsafe { self.s.load(self.j.masses, at) }),
+        }
     }
 
     /// Adds potentials, accelerations and jerks, with y = 1 / s.
@@ -513,7 +536,7 @@ impl<
         target: &Broadcast<S, SPLIT>,
         r: [S::V; 3],
         y: S::V,
-        m: S::V,
+        m: Option<S::V>,
         at: usize,
     ) {
         let s = self.s;

@@ -190,10 +190,10 @@ impl<S: Simd> LaneSums<S> {
     }
 
     /// Adds the accelerations and potentials of pairs from their separations `r`, from y = 1 / s and from the
-    /// masses `m`. Returns m / s^3 and 1 / s^2 for [`Self::add_jerks`].
+    /// masses `m`, which are 1 if it is `None`. Returns m / s^3 and 1 / s^2 for [`Self::add_jerks`].
     #[inline(always)]
-    pub fn add(&mut self, s: S, r: [S::V; 3], y: S::V, m: S::V) -> (S::V, S::V) {
-        let m_r = s.mul(m, y);
+    pub fn add(&mut self, s: S, r: [S::V; 3], y: S::V, m: Option<S::V>) -> (S::V, S::V) {
+        let m_r = s.times(m, y);
         self.pot = s.add(self.pot, m_r);
         let y2 = s.mul(y, y);
         let m_r3 = s.mul(m_r, y2);

@@ -117,17 +117,18 @@ pub fn regular<S: Simd, const SPLIT: bool>(
         tile,
         notes,
         sums: LaneSums::none(s),
-        any: 0,
     };
+    let words = range.start / 64..range.end / 64;
     match (criterion, bounds.far) {
-        (Criterion::Radius, false) => pass.over::<false, false>(&spread, range),
-        (Criterion::Radius, true) => pass.over::<false, true>(&spread, range),
-        (Criterion::MassAndRadius, false) => pass.over::<true, false>(&spread, range),
-        (Criterion::MassAndRadius, true) => pass.over::<true, true>(&spread, range),
+        (Criterion::Radius, false) if tile.equal => pass.over::<false, false, true>(&spread, range),
+        (Criterion::Radius, false) => pass.over::<false, false, false>(&spread, range),
+        (Criterion::Radius, true) => pass.over::<false, true, false>(&spread, range),
+        (Criterion::MassAndRadius, false) => pass.over::<true, false, false>(&spread, range),
+        (Criterion::MassAndRadius, true) => pass.over::<true, true, false>(&spread, range),
     }
     Leaf {
         sums: pass.sums.over_lanes(s),
-        left_out: pass.any != 0,
+        left_out: pass.notes.left_out[words].iter().any(|&bits| bits != 0),
     }
 }
 
@@ -164,12 +165,40 @@ struct Pass<'a, S: Simd, const SPLIT: bool> {
     tile: &'a Tile<S::T>,
     notes: &'a mut Notes<S::T>,
     sums: LaneSums<S>,
-    any: u64,
+}
+
+/// One vector of pairs.
+struct Pair<S: Simd> {
+    /// x_j - x_i
+    r: [S::V; 3],
+    /// v_j - v_i
+    v: [S::V; 3],
+    /// r^2
+    r2: S::V,
+    /// (r.v)
+    rv: S::V,
+    /// [`Simd::estimate`] of 1 / r.
+    estimate: S::V,
+    /// Which of them cannot be neighbours.
+    beyond: S::M,
+}
+
+/// The bits of the last 64 slots.
+#[derive(Default)]
+struct Word(u64);
+
+impl Word {
+    /// Appends the bits of a vector. After 64 slots each bit is in its place.
+    #[inline(always)]
+    fn append<S: Simd>(&mut self, bits: u32) -> u64 {
+        self.0 = self.0 >> S::LANES | u64::from(bits) << (64 - S::LANES);
+        self.0
+    }
 }
 
 impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
     #[inline(always)]
-    fn over<const BY_MASS: bool, const FAR: bool>(
+    fn over<const BY_MASS: bool, const FAR: bool, const EQUAL: bool>(
         &mut self,
         target: &Broadcast<S, SPLIT>,
         range: Range<usize>,
@@ -181,20 +210,12 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
         while !rest.is_empty() {
             let run = take_run::<S>(&mut rest);
             self.sums = LaneSums::none(self.s);
-            for word in run.start / 64..run.end / 64 {
-                let mut beyond = 0;
-                let mut lane = 0;
-                while lane < 64 {
-                    let at = word * 64 + lane;
-                    // Sums and terms take all registers; the target comes from memory.
-                    let target = reread(target);
-                    // SAFETY: the lanes divide 64, and the words the tile.
-                    let bits = unsafe { self.add::<BY_MASS, FAR>(target, at) };
-                    beyond |= u64::from(bits) << lane;
-                    lane += S::LANES;
+            // SAFETY: the run is not empty and ends at PAGE at most; the words divide it.
+            unsafe {
+                match S::MANY_REGISTERS {
+                    true => self.ahead::<BY_MASS, FAR, EQUAL>(target, run),
+                    false => self.word_by_word::<BY_MASS, FAR, EQUAL>(target, run),
                 }
-                self.notes.left_out[word] = !beyond;
-                self.any |= !beyond;
             }
             match &mut total {
                 Some(total) => total.join(self.s, &self.sums),
@@ -206,17 +227,78 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
         }
     }
 
-    /// Adds the slots from `at` on, and tells which were added.
+    /// Adds the slots of a run. The next vector's distances are computed, and compared with the neighbour radius, while
+    /// this one's terms are summed.
+    ///
+    /// # Safety
+    ///
+    /// The range is not empty, begins and ends at multiples of 64, and ends at PAGE at most.
+    #[inline(always)]
+    unsafe fn ahead<const BY_MASS: bool, const FAR: bool, const EQUAL: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        range: Range<usize>,
+    ) {
+        let (s, mut at, mut word) = (self.s, range.start, Word::default());
+        // SAFETY: passed on, here and below: `at` is a multiple of the lanes below PAGE, which they divide.
+        let mut pair = unsafe { self.pair::<BY_MASS, FAR>(target, at) };
+        while at + S::LANES < range.end {
+            // Once for each vector. With a loop over the vectors of a word inside one over the words, the compiler mixed all
+            // vectors of a word, whose terms took far more registers than there are.
+            self.notes.left_out[at / 64] = !word.append::<S>(s.bits(pair.beyond));
+            // SAFETY: as above.
+            let mut next = unsafe { self.pair::<BY_MASS, FAR>(target, at + S::LANES) };
+            s.order(&mut next.estimate, &mut pair.estimate);
+            // SAFETY: as above.
+            unsafe { self.add::<EQUAL>(target, pair, at) };
+            pair = next;
+            at += S::LANES;
+        }
+        self.notes.left_out[at / 64] = !word.append::<S>(s.bits(pair.beyond));
+        // SAFETY: as above.
+        unsafe { self.add::<EQUAL>(target, pair, at) };
+    }
+
+    /// [`Self::ahead`] where sums and terms take all registers: one vector after the other, and the target comes from memory.
+    ///
+    /// # Safety
+    ///
+    /// That of [`Self::ahead`].
+    #[inline(always)]
+    unsafe fn word_by_word<const BY_MASS: bool, const FAR: bool, const EQUAL: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        range: Range<usize>,
+    ) {
+        for word in range.start / 64..range.end / 64 {
+            let mut beyond = 0;
+            let mut lane = 0;
+            while lane < 64 {
+                let at = word * 64 + lane;
+                let target = reread(target);
+                // SAFETY: the lanes divide 64, and the words the tile.
+                unsafe {
+                    let pair = self.pair::<BY_MASS, FAR>(target, at);
+                    beyond |= u64::from(self.s.bits(pair.beyond)) << lane;
+                    self.add::<EQUAL>(target, pair, at);
+                }
+                lane += S::LANES;
+            }
+            self.notes.left_out[word] = !beyond;
+        }
+    }
+
+    /// The pairs with the slots from `at` on. Notes their distances.
     ///
     /// # Safety
     ///
     /// `at + LANES <= PAGE`.
     #[inline(always)]
-    unsafe fn add<const BY_MASS: bool, const FAR: bool>(
+    unsafe fn pair<const BY_MASS: bool, const FAR: bool>(
         &mut self,
         target: &Broadcast<S, SPLIT>,
         at: usize,
-    ) -> u32 {
+    ) -> Pair<S> {
         let s = self.s;
         // SAFETY: passed on.
         let (r, r2) = unsafe { target.distance(s, self.tile, at) };
@@ -238,22 +320,51 @@ impl<S: Simd, const SPLIT: bool> Pass<'_, S, SPLIT> {
             false => s.fma(target.twice_dtr, rv, r2),
         };
         let least = s.min(ahead, r2);
-        // SAFETY: passed on.
-        let m = unsafe { s.load(&self.tile.m, at) };
         let bound = match BY_MASS {
-            true => s.fma(m, target.h2, target.constant),
+            // SAFETY: passed on.
+            true => s.fma(
+                unsafe { s.load(&self.tile.m, at) },
+                target.h2,
+                target.constant,
+            ),
             false => target.constant,
         };
-        // Not `near`: what is beyond is left by an operation that has a mask at no cost.
-        let beyond = s.le(bound, least);
         // SAFETY: passed on.
         unsafe { s.store(&mut self.notes.least, at, if FAR { least } else { r2 }) };
-        let zero = s.splat(S::T::default());
-        let y = s.select(beyond, s.refine::<true>(r2, estimate), zero);
-        let factors = self.sums.add(s, r, y, m);
+        Pair {
+            r,
+            v,
+            r2,
+            rv,
+            estimate,
+            // Not `near`: what is beyond is left by an operation that has a mask at no cost.
+            beyond: s.le(bound, least),
+        }
+    }
+
+    /// Adds the pairs with the slots from `at` on that are beyond the neighbour radius. With `EQUAL` all masses are 1.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn add<const EQUAL: bool>(
+        &mut self,
+        target: &Broadcast<S, SPLIT>,
+        pair: Pair<S>,
+        at: usize,
+    ) {
+        let s = self.s;
+        let m = match EQUAL {
+            true => None,
+            // SAFETY: passed on.
+            false => Some(unsafe { s.load(&self.tile.m, at) }),
+        };
+        let y = s.refine::<true>(pair.r2, pair.estimate);
+        let y = s.select(pair.beyond, y, s.splat(S::T::default()));
+        let factors = self.sums.add(s, pair.r, y, m);
         self.sums
-            .add_jerks(s, (r, v, rv), factors, target.minus_three);
-        s.bits(beyond)
+            .add_jerks(s, (pair.r, pair.v, pair.rv), factors, target.minus_three);
     }
 }
 

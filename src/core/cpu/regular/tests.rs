@@ -307,6 +307,35 @@ fn the_same_bits_in_any_block_on_any_threads() {
     }
 }
 
+/// Equal masses are not multiplied with. One other mass, of a neighbour, adds nothing but has all of them multiplied.
+#[test]
+fn equal_masses_have_the_bits_of_others() {
+    const NEIGHBOUR: usize = 100;
+    let mut cloud = Cloud::new(2000, 8);
+    let targets: Vec<_> = cloud
+        .targets(60)
+        .into_iter()
+        .map(|mut target| {
+            let r: [f64; 3] = std::array::from_fn(|k| target.x[k] - cloud.x[NEIGHBOUR].0[k]);
+            target.h2 = 0.01 + 1.1 * r.iter().map(|x| x * x).sum::<f64>();
+            target
+        })
+        .collect();
+    for (name, mut backend, _) in backends(1, true) {
+        let [equal, other] = [1.0, 3.0].map(|mass| {
+            cloud.m.fill(Unaligned(1.0));
+            cloud.m[NEIGHBOUR] = Unaligned(mass);
+            forces(&mut *backend, &cloud, &targets, Criterion::Radius, 2000)
+        });
+        for (equal, other) in equal.iter().zip(&other) {
+            assert!(equal.list.contains(&(NEIGHBOUR as _)), "{name}");
+            assert_eq!(equal.list, other.list, "{name}");
+            let [equal, other] = [equal.sums, other.sums].map(|sums| sums.map(f64::to_bits));
+            assert_eq!(equal, other, "{name}");
+        }
+    }
+}
+
 #[test]
 fn potentials_are_those_of_the_plain_loops() {
     let mut cloud = Cloud::new(1300, 8);

@@ -16,6 +16,8 @@ pub struct Tile<T> {
     pub v: [PageArray<T>; 3],
     /// Masses in units of the first, so that equal masses are exact. Zero where there is no source.
     pub m: PageArray<T>,
+    /// Whether each slot has one, of 1.
+    pub equal: bool,
     /// The unit of the masses.
     pub unit: f64,
     /// The greatest component of a velocity.
@@ -32,6 +34,7 @@ impl<T: Copy + Default> Default for Tile<T> {
             x_low: zero,
             v: zero,
             m: PageArray::default(),
+            equal: false,
             unit: 1.0,
             fastest: 0.0,
             representable: true,
@@ -117,6 +120,8 @@ impl<S: Simd, const SPLIT: bool> Work for Load<'_, S, SPLIT> {
         for (to, m) in tile.m.iter_mut().zip(page.m.iter()) {
             *to = S::T::from_f64(m * inverse);
         }
+        let one = S::T::from_f64(1.0);
+        tile.equal = tile.m.iter().fold(true, |all, &m| all & (m == one));
         tile.unit = unit;
         tile.fastest = fastest.to_f64();
         let in_range = S::T::IS_DOUBLE

@@ -317,3 +317,43 @@ fn what_is_beyond_nj_changes_no_bit() {
         }
     }
 }
+
+/// Equal masses are not multiplied with. One other mass, where the i-particle is, exerts no force but has all of them
+/// multiplied.
+#[test]
+fn equal_masses_have_the_bits_of_others() {
+    const THERE: usize = 100;
+    let (mut memory, particles) = cluster(2 * PAGE as i32, 1.0);
+    for (address, p) in (0..).zip(&particles) {
+        let equal = JParticle { mass: 1.0, ..*p };
+        memory.write(address, &equal).unwrap();
+    }
+    let mut there = JParticle {
+        index: particles[THERE].index,
+        x: [0.25, 0.5, -0.125],
+        ..JParticle::default()
+    };
+    let mut block = ForceRequest {
+        nj: particles.len(),
+        ti: 0.01,
+        particles: i_particles(std::slice::from_ref(&there), 0.25),
+    };
+    block.particles[0].index = -1;
+    for precision in PRECISIONS {
+        for (name, mut backend) in backends(precision, 1) {
+            let [equal, other] = [1.0, 3.0].map(|mass| {
+                there.mass = mass;
+                memory.write(THERE as i32, &there).unwrap();
+                let mut results = Results::default();
+                backend
+                    .finish(&memory, &block, false, &mut results)
+                    .unwrap();
+                results.forces[0]
+            });
+            let bits = |sums: [f64; 3]| sums.map(f64::to_bits);
+            assert_eq!(bits(equal.acc), bits(other.acc), "{name} {precision}");
+            assert_eq!(bits(equal.jerk), bits(other.jerk), "{name} {precision}");
+            assert!(equal.pot.abs() < other.pot.abs(), "{name} {precision}");
+        }
+    }
+}
