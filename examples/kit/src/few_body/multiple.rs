@@ -400,13 +400,18 @@ impl Multiple {
         let mut common = tides.to_vec();
         self.use_parts(|parts| {
             for Part { stars, .. } in parts.iter().filter(|part| part.stars.len() > 1) {
-                let own = |&k: &usize| (self.masses[k], tides[k]);
-                let (masses, own): (Vec<f64>, Vec<Pull>) = stars.iter().map(own).unzip();
-                let tide = mean(&masses, &own);
+                let tide = self.mean_of(stars, tides);
                 stars.iter().for_each(|&k| common[k] = tide);
             }
         });
         common
+    }
+
+    /// The mean by mass over these stars of what all members have: places or pulls.
+    fn mean_of(&self, stars: &[usize], all: &[(Vec3, Vec3)]) -> (Vec3, Vec3) {
+        let own = |&k: &usize| (self.masses[k], all[k]);
+        let (masses, own): (Vec<f64>, Vec<_>) = stars.iter().map(own).unzip();
+        mean(&masses, &own)
     }
 
     /// Finds the [`parts`](Self::parts) unless they are known, and passes them to `user`.

@@ -31,7 +31,7 @@ pub(super) const LINEAR: [f64; 2] = [5e-5, 1.5e-4];
 const USUAL_ETA: f64 = 0.01;
 
 /// Periods in the time within which such a tide changes: least to begin with, and to go on.
-const SOME: [f64; 2] = [4.0, 2.0];
+pub(super) const SOME: [f64; 2] = [4.0, 2.0];
 
 /// Longest step in a linear tide, in times within which it changes, and in periods.
 pub(super) const LINEAR_STEP: f64 = 0.2;
@@ -314,7 +314,8 @@ impl Pair {
 
     /// Follows the tide by its linear part from now on, if that part is within a limit: 0 to begin with, 1 to go on.
     fn follow_linear(&mut self, tensor: Tensor, limit: usize) {
-        self.linear = is_linear(&tensor, &self.orbit(), limit).then_some(tensor);
+        let is_linear = is_linear(&tensor, &self.orbit(), LINEAR[limit], SOME[limit]);
+        self.linear = is_linear.then_some(tensor);
     }
 
     /// The pair with the energy of its present Kepler orbit. While the tide acts in the mean, the energy of the stored
@@ -434,11 +435,11 @@ pub(super) fn strength(tensor: &Tensor, orbit: &Orbit) -> f64 {
     tensor.strength() * orbit.apocentre().powi(3) / orbit.mass
 }
 
-/// Whether an orbit is in a tide that is linear: the limit 0 is that to begin with, 1 that to go on.
-pub(super) fn is_linear(tensor: &Tensor, orbit: &Orbit, limit: usize) -> bool {
+/// Whether a tide on an orbit is linear: the perturbation is below `strongest`, and the tide changes in more than so many `periods`.
+pub(super) fn is_linear(tensor: &Tensor, orbit: &Orbit, strongest: f64, periods: f64) -> bool {
     orbit.is_bound()
-        && strength(tensor, orbit) < LINEAR[limit]
-        && SOME[limit] * orbit.period() < tensor.time_scale()
+        && strength(tensor, orbit) < strongest
+        && periods * orbit.period() < tensor.time_scale()
 }
 
 /// Perturbation above which a tide is not linear any more at this accuracy parameter of the steps.

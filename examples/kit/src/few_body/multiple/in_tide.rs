@@ -13,14 +13,14 @@ use super::super::nested::is_nested;
 use super::super::pair::{self, Pair, Pull};
 use super::super::secular::{Ellipse, Tensor};
 use super::super::{Error, Perturbation};
-use super::{Multiple, Place, is_faint, mean};
+use super::{Multiple, Place, is_faint, kick, mean, predict_kick};
 use crate::vector::{Vec3, add_scaled, dot, sub};
 
 /// Limits of a linear tide on a part, in parts of those on a [`pair`]: the orbits around it multiply what the linear part leaves out.
 const STRICTER: f64 = 0.1;
 
-/// Two parts move as two points, as far as the forces on them want to know, if the mean square radius of the one and of the other is
-/// below this part of the square of their distance.
+/// The places of the forces follow from two parts that move as points if their mean square radii together are below this part of the
+/// square of their distance.
 const POINT: f64 = 1e-4;
 
 /// Most places at which the forces on a system are wanted at once.
@@ -172,12 +172,9 @@ impl Multiple {
         let Kind::Binary(parts, _) = &node.kind else {
             return None;
         };
-        let [first, second] = parts.each_ref().map(|part| {
-            let own = |k: usize| (self.masses[k], self.tides[k]);
-            let (masses, tides): (Vec<f64>, Vec<Pull>) =
-                part.members().into_iter().map(own).unzip();
-            (part.body(), mean(&masses, &tides))
-        });
+        let [first, second] = parts
+            .each_ref()
+            .map(|part| (part.body(), self.mean_of(&part.members(), &self.tides)));
         let (_, mut pair) = Pair::of(&first.0, &second.0);
         pair.tide = sub(&second.1.0, &first.1.0);
         pair.tide_rate = sub(&second.1.1, &first.1.1);
@@ -204,9 +201,7 @@ impl Multiple {
         let mut places: Vec<Place> = alone.map(|k| members[k]).collect();
         self.use_sites(|sites| {
             for site in sites {
-                let own = |&k: &usize| (self.masses[k], members[k]);
-                let (masses, own): (Vec<f64>, Vec<Place>) = site.stars.iter().map(own).unzip();
-                let (centre, velocity) = mean(&masses, &own);
+                let (centre, velocity) = self.mean_of(&site.stars, &members);
                 for mut x in site.ellipse.places() {
                     add_scaled(&mut x, 1.0, &centre);
                     places.push((x, velocity));
@@ -216,8 +211,8 @@ impl Multiple {
         Ok(places)
     }
 
-    /// Where the members are if all of them, or all but a star or another such part, are in a linear tide, each at the centre of its
-    /// part: the two parts move as two bodies. `None` if there are more parts, or the two would feel that they have a size.
+    /// Where the members are, each at the centre of its part, if there are one or two parts: parts in linear tides and single stars. Two
+    /// parts move as two bodies. `None` if there are more parts, or one of the two is too large for that.
     fn simple_places(&self, dt: f64, step: f64) -> Option<Vec<Place>> {
         let n = self.masses.len();
         if self.linear.iter().any(|part| part.stars.len() == n) {
@@ -231,31 +226,29 @@ impl Multiple {
         }
         let places = self.members.chain.bodies(&self.masses);
         let both = [first, &second].map(|stars| {
-            let own = |&k: &usize| (self.masses[k], places[k]);
-            let (masses, places): (Vec<f64>, Vec<Place>) = stars.iter().map(own).unzip();
-            let centre = mean(&masses, &places);
-            let size = |(mass, (x, _)): (&f64, &Place)| {
-                let d = sub(x, &centre.0);
-                mass * dot(&d, &d)
-            };
-            let moment: f64 = masses.iter().zip(&places).map(size).sum();
-            (masses.iter().sum::<f64>(), centre, moment)
+            let centre = self.mean_of(stars, &places);
+            let moment = stars.iter().map(|&k| {
+                let d = sub(&places[k].0, &centre.0);
+                self.masses[k] * dot(&d, &d)
+            });
+            let mass: f64 = stars.iter().map(|&k| self.masses[k]).sum();
+            (mass, centre, moment.sum::<f64>() / mass)
         });
-        let [(mass, a, moment), (other, b, second_moment)] = both;
+        let [(mass, a, square), (other, b, other_square)] = both;
         let mut chain = Chain {
             order: vec![0, 1],
             x: vec![sub(&b.0, &a.0)],
             v: vec![sub(&b.1, &a.1)],
         };
         let distance2 = dot(&chain.x[0], &chain.x[0]);
-        if moment / mass + second_moment / other > POINT * distance2 {
+        if square + other_square > POINT * distance2 {
             return None;
         }
         let common = self.common(&self.tides);
         let tides = [common[first[0]], common[second[0]]];
-        super::kick(&mut chain, &tides, step, -1.0);
+        kick(&mut chain, &tides, step, -1.0);
         (chain.x[0], chain.v[0]) = drift(&chain.x[0], &chain.v[0], mass + other, dt);
-        super::predict_kick(&mut chain, &tides, dt, step);
+        predict_kick(&mut chain, &tides, dt, step);
         let ends = chain.bodies(&[mass, other]);
         Some(
             (0..n)
@@ -331,9 +324,8 @@ impl Multiple {
                 (None, None) => continue,
             };
             let is_linear = node.orbit().is_some_and(|orbit| {
-                let most = STRICTER * pair::LINEAR[limit].min(pair::linear_limit(eta));
-                pair::is_linear(&part.tensor, orbit, limit)
-                    && pair::strength(&part.tensor, orbit) < most
+                let strongest = STRICTER * pair::LINEAR[limit].min(pair::linear_limit(eta));
+                pair::is_linear(&part.tensor, orbit, strongest, pair::SOME[limit])
             });
             if is_linear && !chosen.iter().any(is_within) {
                 chosen.push(part.clone());
@@ -345,10 +337,9 @@ impl Multiple {
             .filter(|part| !chosen.iter().any(|c| c.stars == part.stars))
         {
             // Its stars have had the mean tide.
-            let own = |&k: &usize| (self.masses[k], places[k]);
-            let (masses, own): (Vec<f64>, Vec<Place>) = part.stars.iter().map(own).unzip();
-            let centre = mean(&masses, &own);
-            for (&k, (x, v)) in part.stars.iter().zip(&own) {
+            let centre = self.mean_of(&part.stars, &places);
+            for &k in &part.stars {
+                let (x, v) = &places[k];
                 let (acc, jerk) = part.tensor.pull(&sub(x, &centre.0), &sub(v, &centre.1));
                 add_scaled(&mut self.tides[k].0, 1.0, &acc);
                 add_scaled(&mut self.tides[k].1, 1.0, &jerk);

@@ -40,23 +40,12 @@ fn tides_that_change_are_followed_within_a_step() {
         ];
         let course = Course::of([&ends[0], &ends[1]], dt);
         for (t, end) in [(0.0, &ends[0]), (dt, &ends[1])] {
-            let (found, unit) = (course.at(t), 1e-14 * scale);
-            for (a, b) in found
-                .tide
-                .as_flattened()
+            let found = course.at(t);
+            let both = [(found.tide, end.tide), (found.rate, end.rate)];
+            let numbers = both
                 .iter()
-                .zip(end.tide.as_flattened())
-            {
-                assert!((a - b).abs() < unit);
-            }
-            for (a, b) in found
-                .rate
-                .as_flattened()
-                .iter()
-                .zip(end.rate.as_flattened())
-            {
-                assert!((a - b).abs() < unit);
-            }
+                .flat_map(|(a, b)| a.as_flattened().iter().zip(b.as_flattened()));
+            numbers.for_each(|(a, b)| assert!((a - b).abs() < 1e-14 * scale));
         }
         let masses = stars.iter().map(|star| star.mass).collect::<Vec<f64>>();
         let mut tides = Tides(vec![Tide {
