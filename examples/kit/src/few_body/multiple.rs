@@ -45,7 +45,7 @@ const TOLERANCE: f64 = 1e-13;
 const PERIODS: f64 = 4.0;
 
 /// The same for a stable hierarchy, whose revolutions cost less.
-const NESTED_PERIODS: f64 = 32.0;
+const NESTED_PERIODS: f64 = 128.0;
 
 /// Position and velocity of a member about the centre of mass.
 pub type Place = (Vec3, Vec3);

@@ -134,7 +134,7 @@ fn steps_follow_the_parts_that_the_tide_perturbs() {
     assert_eq!(stars, [vec![0, 1], vec![2]]);
 }
 
-/// Without a tide, the step of a triple is four periods of its binary, or 32 if it is a stable hierarchy.
+/// Without a tide, the step of a triple is four periods of its binary, or 128 if it is a stable hierarchy.
 #[test]
 fn a_step_has_few_periods_of_the_closest_two() {
     let [a, b, c] = triple();
@@ -150,7 +150,7 @@ fn a_step_has_few_periods_of_the_closest_two() {
     wide[2].v = wide[2].v.map(|c| 0.5 * c);
     let (_, wide) = Subsystem::of(&wide);
     let periods = wide.longest_step(0.01) / inner.orbit().period();
-    assert!((periods - 32.0).abs() < 1e-12, "{periods}");
+    assert!((periods - 128.0).abs() < 1e-12, "{periods}");
     // Two stars that pass each other at 1e-9 need no step as short as that.
     let passing = [
         body(1, 1.0, [0.0; 3], [0.0; 3]),

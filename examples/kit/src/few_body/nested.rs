@@ -1,4 +1,4 @@
-//! Stable hierarchies of three and more stars, whose orbits are Kepler's between kicks by what disturbs them.
+//! Hierarchies of three and more stars, whose orbits are Kepler's between kicks by what disturbs them.
 //!
 //! Each node of the hierarchy has the relative position and velocity of its two parts (hierarchical Jacobi coordinates). The
 //! Hamiltonian is the sum of the Kepler problems of the nodes and a small rest H_B: the attraction of all pairs of stars, less that
@@ -9,37 +9,44 @@
 //! slightly different mass, and equal steps of s are equal steps of its universal variable: only the other orbits, of which a
 //! step is a small part, have a Kepler equation to be solved. r H_B depends on positions only, so it is a kick.
 //!
-//! Drifts and kicks are composed to the generalized order (10, 6, 4) of Blanes et al. (2013, Appl. Numer. Math. 68, 58). A
-//! revolution takes 48 to 128 kicks, where the extrapolated leapfrog of a [`System`](super::System) takes 600 to 1200 steps.
+//! Where the orbits perturb each other little, a revolution takes seven or more pairs of a drift and a kick, with a corrector at
+//! the ends (`nested/map.rs`). Otherwise drifts and kicks are composed to the generalized order (10, 6, 4) of Blanes et al. (2013,
+//! Appl. Numer. Math. 68, 58), 40 to 128 kicks a revolution. The extrapolated leapfrog of a [`System`](super::System) takes 600 to 1200
+//! steps.
 //!
 //! Linear tides on nodes (`multiple/in_tide.rs`) are part of H_B. They depend on time, so E changes by their partial derivative in time.
 
+mod map;
 mod tree;
 
 use super::chain::Chain;
 use super::kepler::{Equation, near_g_functions};
 use super::multiple::in_tide::{Tide, Tides};
 use super::secular::{Tensor, product};
-use super::system::Error;
 use crate::vector::{Vec3, add_scaled, dot, sub};
-use tree::{Node, Tree};
+use tree::{Node, Pace, Scheme, Tree};
 
-/// Drifts of a step, in parts of it, up to the middle one.
-const DRIFTS: [f64; 5] = [
+/// Drifts and the kick after each, and a last drift, in parts of a step. None is the last one if it is 0.
+type Moves<'a> = (&'a [[f64; 2]], f64);
+
+/// A composed step: the second half mirrors the first.
+const COMPOSED: Moves = (
+    &[
+        [0.038_094_497_422_412_195, 0.095_858_880_837_075_21],
+        [0.145_298_716_116_913_75, 0.204_446_153_142_998_78],
+        [0.207_627_695_725_541_25, 0.217_070_347_978_991_1],
+        [0.435_909_703_651_526_16, -0.017_375_381_959_065_093],
+        [-0.653_861_225_832_786_7, -0.017_375_381_959_065_093],
+        [0.435_909_703_651_526_16, 0.217_070_347_978_991_1],
+        [0.207_627_695_725_541_25, 0.204_446_153_142_998_78],
+        [0.145_298_716_116_913_75, 0.095_858_880_837_075_21],
+    ],
     0.038_094_497_422_412_195,
-    0.145_298_716_116_913_75,
-    0.207_627_695_725_541_25,
-    0.435_909_703_651_526_16,
-    -0.653_861_225_832_786_7,
-];
+);
 
-/// Kicks of a step between these drifts; the second half mirrors the first.
-const KICKS: [f64; 4] = [
-    0.095_858_880_837_075_21,
-    0.204_446_153_142_998_78,
-    0.217_070_347_978_991_1,
-    -0.017_375_381_959_065_093,
-];
+/// Energy error above which a flight is bad, in parts of the energy of the tightest orbit: its orbits have become others than those
+/// that the steps were made for.
+const BAD: f64 = 1e-7;
 
 /// Attempts to land at a time, each of which brings it many digits closer.
 const LANDINGS: u32 = 12;
@@ -59,7 +66,7 @@ struct Motion {
     inverse: f64,
 }
 
-/// A stable hierarchy on its way.
+/// A hierarchy on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Nested {
     tree: Tree,
@@ -67,11 +74,12 @@ pub(super) struct Nested {
     order: Vec<usize>,
     /// Linear tides, with the nodes that each acts on.
     tides: Vec<(Vec<usize>, Tide)>,
+    scheme: Scheme,
     /// Length of a step in s, and a time that is longer than any.
     length: f64,
     longest: f64,
     now: State,
-    /// Times and energies at the beginnings of the steps so far, and motions of all nodes then.
+    /// Times and energies at the beginnings of the steps so far, and motions of all nodes then. Those of a map are within it.
     times: Vec<([f64; 2], f64)>,
     motions: Vec<Motion>,
     room: Room,
@@ -99,24 +107,25 @@ pub(super) fn is_nested(masses: &[f64], chain: &Chain) -> bool {
 }
 
 impl Nested {
-    /// Stars of these masses that are along a chain at the time 0; `None` if they are no hierarchy that is stable enough.
+    /// Stars of these masses that are along a chain at the time 0; `None` if they are no hierarchy, or its orbits perturb each other too
+    /// much.
     pub(super) fn new(masses: &[f64], chain: &Chain) -> Option<Self> {
         Self::in_tides(masses, chain, &Tides::default())
     }
 
     /// The same in linear tides; `None`, too, if one of them acts on members that are no node.
     pub(super) fn in_tides(masses: &[f64], chain: &Chain, tides: &Tides) -> Option<Self> {
-        let (tree, steps) = Tree::of(masses, chain)?;
+        let (tree, pace) = Tree::of(masses, chain)?;
         let on_nodes = |tide: &Tide| Some((tree.nodes_of(&tide.stars)?, tide.clone()));
         let tides: Option<Vec<_>> = tides.0.iter().map(on_nodes).collect();
-        Self::with_steps(tree, chain, steps, tides?)
+        Self::with_pace(tree, chain, pace, tides?)
     }
 
-    /// The same with this number of steps for a revolution of the tightest orbit.
-    fn with_steps(
+    /// The same with these steps.
+    fn with_pace(
         tree: Tree,
         chain: &Chain,
-        steps: f64,
+        pace: Pace,
         tides: Vec<(Vec<usize>, Tide)>,
     ) -> Option<Self> {
         let motions = tree.motions(chain);
@@ -124,6 +133,7 @@ impl Nested {
         let mut new = Self {
             order: chain.order.clone(),
             tides,
+            scheme: pace.scheme,
             length: 0.0,
             longest: 0.0,
             times: Vec::new(),
@@ -139,79 +149,114 @@ impl Nested {
             },
             tree,
         };
-        let rest = new.room.kick(&new.tree, &mut new.now.motions, 0.0);
-        let Tree {
-            nodes, tightest, ..
-        } = &new.tree;
-        let (node, motion) = (&nodes[*tightest], &new.now.motions[*tightest]);
-        let others = energy_of_others(nodes, &new.now.motions, *tightest);
-        let mut energy = node.reduced * motion.energy(node.mass) + others + rest;
-        for (on, tide) in &new.tides {
-            energy += kick_in_tide(
-                &tide.at(0.0),
-                on,
-                nodes,
-                &mut new.now.motions,
-                *tightest,
-                0.0,
-            )
-            .0;
-        }
+        let energy = new.energy();
         new.now.energy = energy;
         new.times.push((new.now.t, energy));
         let beta = new.beta();
-        new.length = std::f64::consts::TAU / (steps * beta.sqrt());
-        new.longest = 2.2 * node.mass / beta * new.length;
+        new.length = std::f64::consts::TAU / (pace.steps * beta.sqrt());
+        let tightest = &new.tree.nodes[new.tree.tightest];
+        new.longest = 2.2 * tightest.mass / beta * new.length;
         // With NaN this does not hold.
         (beta > 0.0 && new.length > 0.0).then_some(new)
     }
 
-    /// The stars at the time `t`, from 0 on.
+    /// The stars at the time `t`, from 0 on; `None` if their energy is not what it was.
+    pub(super) fn at(&mut self, t: f64) -> Option<Chain> {
+        self.fly(t)?;
+        self.keep_energy()?;
+        Some(self.tree.chain(&self.now.motions, &self.order))
+    }
+
+    /// Moves the stars to the time `t`. `None` if steps get nowhere.
+    fn fly(&mut self, t: f64) -> Option<()> {
+        let guess = match self.scheme {
+            Scheme::Map => {
+                self.leave_map(t)?;
+                self.guess(t)
+            }
+            Scheme::Composed => self.find_step(t)?,
+        };
+        self.land(t, guess);
+        Some(())
+    }
+
+    /// Gives the tightest orbit what the energy of all lacks now, with the same shape and phase. `None` if that is too much.
     ///
-    /// # Errors
-    ///
-    /// The motion is not finite.
-    pub(super) fn at(&mut self, t: f64) -> Result<Chain, Error> {
+    /// r (H - E) changes by the difference of a function of the stars' places and velocities, which has the second order in the perturbation.
+    /// As r is another one at the end of a flight, this would change H a little in every flight, mostly in one direction.
+    fn keep_energy(&mut self) -> Option<()> {
+        let lacks = self.now.energy - self.energy();
+        let node = &self.tree.nodes[self.tree.tightest];
+        let motion = &mut self.now.motions[self.tree.tightest];
+        let own = node.reduced * motion.energy(node.mass);
+        // With NaN this does not hold.
+        (lacks.abs() <= BAD * own.abs()).then(|| motion.scale(own / (own + lacks)))
+    }
+
+    /// The energy of all stars now, as by their motions.
+    fn energy(&mut self) -> f64 {
+        let Self {
+            tree,
+            tides,
+            now: State { t, motions, .. },
+            room,
+            ..
+        } = self;
+        let Tree {
+            nodes, tightest, ..
+        } = &*tree;
+        let node = &nodes[*tightest];
+        let mut energy = node.reduced * motions[*tightest].energy(node.mass);
+        energy += energy_of_others(nodes, motions, *tightest);
+        energy += room.kick(tree, motions, 0.0);
+        for (on, tide) in tides {
+            let tensor = tide.at(t[0]);
+            energy += kick_in_tide(&tensor, on, nodes, motions, *tightest, 0.0).0;
+        }
+        energy
+    }
+
+    /// Goes to the beginning of the composed step in which the time `t` is, and returns the part of s from there to about `t`. `None` if
+    /// steps get nowhere.
+    fn find_step(&mut self, t: f64) -> Option<f64> {
         let before = self.times.partition_point(|(time, _)| time[0] <= t);
         // The guess may take the end of a step for its inside: ask the step before, too.
         let mut k = before.saturating_sub(2);
-        self.load(k);
-        let guess = loop {
+        loop {
+            self.load(k);
             // Most steps need no guess: none is longer than by the distance 2 a, which no distance exceeds.
             let is_far = t - self.times[k].0[0] > self.longest;
             let guess = if is_far { f64::INFINITY } else { self.guess(t) };
             if guess <= self.length {
-                break guess;
+                return Some(guess);
             }
             if k + 1 == self.times.len() {
-                self.step(self.length);
-                if self.now.t[0] <= self.times[k].0[0] || !self.now.t[0].is_finite() {
-                    return Err(Error {
-                        t: self.times[k].0[0],
-                    });
-                }
-                self.times.push((self.now.t, self.now.energy));
-                self.motions.extend_from_slice(&self.now.motions);
+                self.extend(COMPOSED)?;
             }
             if self.times[k + 1].0[0] > t {
                 self.load(k);
-                break self.length.min(guess);
+                return Some(self.length.min(guess));
             }
             k += 1;
-            self.load(k);
-        };
-        self.land(t, guess);
-        let chain = self.tree.chain(&self.now.motions, &self.order);
-        let is_finite = chain
-            .x
-            .iter()
-            .chain(&chain.v)
-            .flatten()
-            .all(|c| c.is_finite());
-        match is_finite {
-            true => Ok(chain),
-            false => Err(Error { t }),
         }
+    }
+
+    /// Takes the step after those so far. `None` if it leads nowhere.
+    fn extend(&mut self, moves: Moves) -> Option<()> {
+        let before = self.last_time();
+        self.load(self.times.len() - 1);
+        self.go(self.length, moves);
+        if self.now.t[0] <= before || !self.now.t[0].is_finite() {
+            return None;
+        }
+        self.times.push((self.now.t, self.now.energy));
+        self.motions.extend_from_slice(&self.now.motions);
+        Some(())
+    }
+
+    /// The time up to which the motion is known.
+    fn last_time(&self) -> f64 {
+        self.times.last().map_or(0.0, |(time, _)| time[0])
     }
 
     /// Goes on from the beginning of step `k`.
@@ -239,7 +284,7 @@ impl Nested {
 
     /// Moves the stars from now to the time `t`, about `guess` in s from now.
     fn land(&mut self, t: f64, guess: f64) {
-        self.step(guess);
+        self.go(guess, COMPOSED);
         for _ in 0..LANDINGS {
             let rest = t - self.now.t[0] + self.now.t[1];
             if rest.abs() <= 2.0 * f64::EPSILON * t {
@@ -247,26 +292,21 @@ impl Nested {
             }
             // The rest is so small that a leapfrog is as good.
             let ds = self.guess(t);
-            self.compose(ds, &[0.5], &[1.0]);
+            self.go(ds, (&[[0.5, 1.0]], 0.5));
         }
     }
 
-    /// One step of the length `h` in s, forwards or backwards.
-    fn step(&mut self, h: f64) {
-        self.compose(h, &DRIFTS, &KICKS);
-    }
-
-    /// Drifts and kicks over the length `h` in s. Their parts of `h` are given up to the middle; the second half mirrors the first.
-    fn compose(&mut self, h: f64, drifts: &[f64], kicks: &[f64]) {
+    /// Moves by parts of the length `h` in s, forwards or backwards.
+    fn go(&mut self, h: f64, moves: Moves) {
         // Loops over a known number of nodes are unrolled.
         match (self.tree.nodes.len(), self.tree.tightest) {
-            (2, 0) => self.compose_of(2, 0, h, drifts, kicks),
-            (n, tightest) => self.compose_of(n, tightest, h, drifts, kicks),
+            (2, 0) => self.go_of(2, 0, h, moves),
+            (n, tightest) => self.go_of(n, tightest, h, moves),
         }
     }
 
     #[inline(always)]
-    fn compose_of(&mut self, n: usize, tightest: usize, h: f64, drifts: &[f64], kicks: &[f64]) {
+    fn go_of(&mut self, n: usize, tightest: usize, h: f64, (pairs, last): Moves) {
         let State { t, energy, motions } = &mut self.now;
         let motions = &mut motions[..n];
         let nodes = &self.tree.nodes[..n];
@@ -281,11 +321,9 @@ impl Nested {
                 motions[k].drift(nodes[k].mass, dt);
             }
         };
-        // The middle is a drift if there are more of these.
-        let count = drifts.len() + kicks.len() - 1;
-        for k in 0..count {
-            drift(t, *energy, motions, h * drifts[k.min(count - k)]);
-            let ds = h * kicks[k.min(count - 1 - k)];
+        for [by, kick] in pairs {
+            drift(t, *energy, motions, h * by);
+            let ds = h * kick;
             match n {
                 2 => kick_triple(nodes, &self.tree.masses, motions, ds),
                 _ => self.room.kick(&self.tree, motions, ds),
@@ -295,7 +333,9 @@ impl Nested {
                 *energy += kick_in_tide(&tensor, on, nodes, motions, tightest, ds).1;
             }
         }
-        drift(t, *energy, motions, h * drifts[0]);
+        if last != 0.0 {
+            drift(t, *energy, motions, h * last);
+        }
     }
 
     /// 2 M / r - v^2 of the tightest orbit in a drift: what the others leave of the energy.
@@ -478,6 +518,14 @@ impl Motion {
     /// Energy for a unit of reduced mass.
     fn energy(&self, mass: f64) -> f64 {
         0.5 * dot(&self.v, &self.v) - mass * self.inverse
+    }
+
+    /// Makes the orbit larger by a factor.
+    fn scale(&mut self, factor: f64) {
+        let of_v = 1.0 / factor.sqrt();
+        self.x = self.x.map(|c| factor * c);
+        self.v = self.v.map(|c| of_v * c);
+        (self.r, self.inverse) = (factor * self.r, self.inverse / factor);
     }
 
     #[inline(always)]
