@@ -122,7 +122,7 @@ mod tests {
     use crate::few_body::multiple::tests::triple;
     use crate::vector::{norm, sub};
 
-    /// A triple that is no stable hierarchy, and one that is.
+    /// A triple whose orbits perturb each other too much, and one that is a hierarchy.
     fn triples() -> [[crate::body::Body; 3]; 2] {
         let [mut near, mut far] = [triple(); 2];
         near[2].x = near[2].x.map(|c| 0.6 * c);

@@ -15,7 +15,7 @@
 //! The other members and the stars of the cluster feel the two as one star.
 //!
 //! Steps follow only those orbits that the tide perturbs. Members that it hardly perturbs feel one common tide, and parts of a
-//! stable hierarchy that it perturbs little a linear one (`in_tide.rs`).
+//! hierarchy that it perturbs little a linear one (`in_tide.rs`).
 
 pub mod in_tide;
 
@@ -44,7 +44,7 @@ const TOLERANCE: f64 = 1e-13;
 /// Periods of the closest two members in the longest step.
 const PERIODS: f64 = 4.0;
 
-/// The same for a stable hierarchy, whose revolutions cost less.
+/// The same for a hierarchy that [`Nested`](super::nested::Nested) moves, whose revolutions cost less.
 const NESTED_PERIODS: f64 = 128.0;
 
 /// Position and velocity of a member about the centre of mass.

@@ -134,7 +134,7 @@ fn steps_follow_the_parts_that_the_tide_perturbs() {
     assert_eq!(stars, [vec![0, 1], vec![2]]);
 }
 
-/// Without a tide, the step of a triple is four periods of its binary, or 128 if it is a stable hierarchy.
+/// Without a tide, the step of a triple is four periods of its binary, or 128 if its orbits perturb each other little.
 #[test]
 fn a_step_has_few_periods_of_the_closest_two() {
     let [a, b, c] = triple();

@@ -11,7 +11,7 @@
 //!
 //! Where the orbits perturb each other little, a revolution takes seven or more pairs of a drift and a kick, with a corrector at
 //! the ends (`nested/map.rs`). Otherwise drifts and kicks are composed to the generalized order (10, 6, 4) of Blanes et al. (2013,
-//! Appl. Numer. Math. 68, 58), 40 to 128 kicks a revolution. The extrapolated leapfrog of a [`System`](super::System) takes 600 to 1200
+//! Appl. Numer. Math. 68, 58), 40 to 144 kicks a revolution. The extrapolated leapfrog of a [`System`](super::System) takes 600 to 1200
 //! steps.
 //!
 //! Linear tides on nodes (`multiple/in_tide.rs`) are part of H_B. They depend on time, so E changes by their partial derivative in time.
@@ -26,7 +26,7 @@ use super::secular::{Tensor, product};
 use crate::vector::{Vec3, add_scaled, dot, sub};
 use tree::{Node, Pace, Scheme, Tree};
 
-/// Drifts and the kick after each, and a last drift, in parts of a step. None is the last one if it is 0.
+/// Drifts and the kick after each, and the drift after these (0 for none), in parts of a step.
 type Moves<'a> = (&'a [[f64; 2]], f64);
 
 /// A composed step: the second half mirrors the first.
@@ -79,7 +79,8 @@ pub(super) struct Nested {
     length: f64,
     longest: f64,
     now: State,
-    /// Times and energies at the beginnings of the steps so far, and motions of all nodes then. Those of a map are within it.
+    /// Times and energies at the beginnings of the steps so far, and motions of all nodes then. With a map, all but the first are those
+    /// within it.
     times: Vec<([f64; 2], f64)>,
     motions: Vec<Motion>,
     room: Room,
@@ -182,8 +183,8 @@ impl Nested {
 
     /// Gives the tightest orbit what the energy of all lacks now, with the same shape and phase. `None` if that is too much.
     ///
-    /// r (H - E) changes by the difference of a function of the stars' places and velocities, which has the second order in the perturbation.
-    /// As r is another one at the end of a flight, this would change H a little in every flight, mostly in one direction.
+    /// Steps conserve r (H - E) but for a function of places and velocities, which is of the second order in the perturbation. As r is another
+    /// one at the end of a flight, H would change by a little in every flight, mostly in one direction.
     fn keep_energy(&mut self) -> Option<()> {
         let lacks = self.now.energy - self.energy();
         let node = &self.tree.nodes[self.tree.tightest];

@@ -1,4 +1,4 @@
-//! Tests of stable hierarchies against the few-body integrator.
+//! Tests of hierarchies against the few-body integrator.
 
 use super::*;
 use crate::body::Body;
@@ -304,7 +304,7 @@ fn a_chain_keeps_its_digits() {
     }
 }
 
-/// What is no stable hierarchy, or has orbits that the steps do not resolve, is left to the few-body integrator.
+/// What is no hierarchy, or has orbits that the steps do not resolve, is left to the few-body integrator.
 #[test]
 fn others_are_refused() {
     let is_accepted = |stars: &[Body]| {

@@ -1,4 +1,4 @@
-//! Who is bound to whom in a stable hierarchy, and how many steps its revolutions take.
+//! Who is bound to whom in a hierarchy, and how many steps its revolutions take.
 
 use super::super::chain::Chain;
 use super::super::hierarchy::{self, Kind};
