@@ -3,6 +3,8 @@
 //! The way from the beginning is integrated once, in steps that do not depend on the times that are asked for. Each time is
 //! reached from the last of these steps before it. So the result depends on the beginning and the time alone, whatever was
 //! asked for earlier.
+//!
+//! A hierarchy moves on Kepler orbits (`nested.rs`). Where its energy says that this went wrong, that time is reached along the chain.
 
 use super::Alone;
 use super::chain::Chain;

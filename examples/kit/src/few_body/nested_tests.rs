@@ -102,7 +102,11 @@ fn chain(stars: &[Body]) -> (Vec<f64>, Chain) {
 pub(super) fn nested_by(scheme: Scheme, stars: &[Body], steps: f64) -> Nested {
     let (masses, chain) = chain(stars);
     let (tree, _) = Tree::of(&masses, &chain).expect("a hierarchy");
-    Nested::with_pace(tree, &chain, Pace { scheme, steps }, Vec::new()).expect("bound stars")
+    let steps = Steps {
+        scheme,
+        of_revolution: steps,
+    };
+    Nested::with_steps(tree, &chain, steps, Vec::new()).expect("bound stars")
 }
 
 fn nested(stars: &[Body], steps: f64) -> Nested {

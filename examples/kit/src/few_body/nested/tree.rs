@@ -3,7 +3,7 @@
 use super::super::chain::Chain;
 use super::super::hierarchy::{self, Kind};
 use super::super::kepler::Orbit;
-use super::{Motion, Place};
+use super::{COMPOSED, Motion, Place};
 use crate::body::Body;
 use crate::vector::{Vec3, add_scaled, norm, sub};
 
@@ -17,9 +17,6 @@ const MOST: f64 = 144.0;
 /// Kicks in the time of a pericentre passage of any other orbit, at least.
 const IN_A_PASSAGE: f64 = 10.0;
 
-/// Kicks of a composed step.
-const KICKS: f64 = 8.0;
-
 /// How drifts and kicks follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scheme {
@@ -29,11 +26,12 @@ pub(super) enum Scheme {
     Composed,
 }
 
-/// A scheme, and its steps for a revolution of the tightest orbit.
+/// In which steps a hierarchy moves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct Steps {
     pub(super) scheme: Scheme,
-    pub(super) steps: f64,
+    /// How many a revolution of the tightest orbit takes.
+    pub(super) of_revolution: f64,
 }
 
 /// Two parts of the hierarchy. The stars of the first are those from `begin` to `middle` in the order of the tree, those of the second
@@ -73,7 +71,7 @@ impl Node {
 
 impl Tree {
     /// The hierarchy of stars, and in which steps it moves.
-    pub(super) fn of(masses: &[f64], chain: &Chain) -> Option<(Self, Pace)> {
+    pub(super) fn of(masses: &[f64], chain: &Chain) -> Option<(Self, Steps)> {
         let star = |(k, (x, v)): (usize, Place)| Body {
             index: 0,
             mass: masses[k],
@@ -100,7 +98,7 @@ impl Tree {
         tree.masses = tree.stars.iter().map(|&k| masses[k]).collect();
         let tightest = (0..axes.len()).min_by(|&a, &b| axes[a].total_cmp(&axes[b]))?;
         tree.tightest = tightest;
-        Some((tree, pace(root)?))
+        Some((tree, steps(root)?))
     }
 
     /// The node of exactly these stars and all nodes within it; `None` if there is none.
@@ -235,7 +233,7 @@ fn move_to_centre(node: &Node, x: &Vec3, v: &Vec3, places: &mut [Place]) {
 /// in the median of random triples of one p; nine of ten have less than four times that.
 ///
 /// Only the tightest orbit has more kicks near its pericentre. Kicks must be closer than the pericentre passage of any other lasts.
-fn pace(root: &hierarchy::Node) -> Option<Pace> {
+fn steps(root: &hierarchy::Node) -> Option<Steps> {
     let orbits = root.orbits();
     let (_, tightest) = orbits
         .iter()
@@ -252,11 +250,14 @@ fn pace(root: &hierarchy::Node) -> Option<Pace> {
     let of_map = (5.7e4 * perturbation).max(FEWEST[0]).max(least);
     let composed = 68.0 * (84.0 * perturbation).powf(0.3);
     let composed = composed.max(FEWEST[1]).max(least);
-    let (scheme, steps) = match of_map < composed {
+    let (scheme, of_revolution) = match of_map < composed {
         true => (Scheme::Map, of_map),
-        false => (Scheme::Composed, composed / KICKS),
+        false => (Scheme::Composed, composed / COMPOSED.0.len() as f64),
     };
-    (perturbation < GREATEST && of_map.min(composed) <= MOST).then_some(Pace { scheme, steps })
+    (perturbation < GREATEST && of_map.min(composed) <= MOST).then_some(Steps {
+        scheme,
+        of_revolution,
+    })
 }
 
 /// How much the orbits of a hierarchy perturb each other, where they are closest: the tide of the outer part at the apocentre of the
