@@ -23,14 +23,13 @@
 
 use std::str::FromStr;
 
-use kirin::client::Grape;
 use kirin_kit::few_body::multiple::Multiple;
 use kirin_kit::few_body::multiple::in_tide::InTide;
 use kirin_kit::few_body::pair::{Pair, Pull};
 use kirin_kit::few_body::secular::Tensor;
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::galaxy::Galaxy;
-use kirin_kit::run::{Integration, Log, Run};
+use kirin_kit::run::{Integration, Log};
 use kirin_kit::snapshot::line::{read, refuse, words};
 use kirin_kit::vector::{Vec3, dot};
 use kirin_kit::{Body, Snapshot};
@@ -40,6 +39,7 @@ use crate::counts::Counts;
 use crate::error::Error;
 use crate::integrator::Integrator;
 use crate::settings::Settings;
+use crate::sources::Sources;
 
 const SETTINGS: &str = "hermite.settings";
 const REGULARIZED: &str = "hermite.regularized";
@@ -67,7 +67,7 @@ struct PairLine {
 }
 
 /// All of `integrator`.
-pub fn save(integrator: &Integrator<'_>) -> Snapshot {
+pub fn save<S: Sources>(integrator: &Integrator<S>) -> Snapshot {
     let mut run = lines(integrator.settings(), integrator.counts());
     run.extend(system_lines(integrator));
     let (bodies, states) = integrator.stars();
@@ -80,7 +80,7 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
 }
 
 /// The lines of the regularized systems.
-fn system_lines(integrator: &Integrator<'_>) -> Vec<(String, String)> {
+fn system_lines<S: Sources>(integrator: &Integrator<S>) -> Vec<(String, String)> {
     let (factor, all) = (integrator.settings().regularize, integrator.regularized());
     if factor == 0.0 {
         return Vec::new();
@@ -332,18 +332,18 @@ pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
     })
 }
 
-/// The run that `snapshot` was saved from. `settings` hold from now on: they are those of the snapshot, except that
+/// The integration that `snapshot` was saved from, and what had happened. `settings` hold from now on: they are those of the snapshot, except that
 /// the limits of accuracy may differ, and that it may regularize systems from now on. If it does, all stars take a step that
 /// ends at the time of the snapshot and begin anew there.
 ///
 /// # Errors
 ///
 /// The snapshot has no states, or they or the lines of the run are not those of a run.
-pub fn resume<'g>(
-    grape: &'g Grape,
+pub fn resume<S: Sources>(
+    sources: S,
     settings: Settings,
     snapshot: Snapshot,
-) -> Result<Run<Integrator<'g>>, Error> {
+) -> Result<(Integrator<S>, Log), Error> {
     let (counts, mut log) = (counts(&snapshot)?, Log::of(&snapshot)?);
     let saved = self::settings(&snapshot)?;
     let systems = systems(&snapshot)?;
@@ -366,18 +366,19 @@ pub fn resume<'g>(
     };
     if settings.regularize > 0.0 && saved.regularize == 0.0 {
         settings.validate()?;
-        let past = Integrator::resume(grape, saved, time, bodies, states, Counts::default());
-        let bodies = past?.synchronised(time)?;
-        let integrator = Integrator::begin(grape, settings, time, bodies, counts)?;
+        let past = Integrator::resume(sources, saved, time, bodies, states, Counts::default());
+        let mut past = past?;
+        let bodies = past.synchronised(time)?;
+        let integrator = Integrator::begin(past.into_sources(), settings, time, bodies, counts)?;
         // The cluster's own energy is without that of its systems from now on.
         log.start = log.start.map(|(energy, _, eps)| (energy, None, eps));
         let columns = integrator.own_columns().len();
         for record in &mut log.records {
             record.own.resize(columns, f64::NAN);
         }
-        return Run::new(integrator, log);
+        return Ok((integrator, log));
     }
-    let mut integrator = Integrator::resume(grape, settings, time, bodies, states, counts)?;
+    let mut integrator = Integrator::resume(sources, settings, time, bodies, states, counts)?;
     integrator.resume_systems(systems, past, scale)?;
-    Run::new(integrator, log)
+    Ok((integrator, log))
 }

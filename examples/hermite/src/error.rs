@@ -1,5 +1,7 @@
 //! The errors that can end an integration.
 
+use kirin_kit::communicator::CommunicationError;
+
 /// Why an integration cannot start or go on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
@@ -7,6 +9,8 @@ pub enum Error {
     Refused(String),
     /// The library returned this nonzero status.
     Library(i32),
+    /// The ranks that compute the forces cannot reach each other.
+    Communication(CommunicationError),
     /// The force on the particle with this label is not a finite number.
     NotFinite {
         /// Label.
@@ -38,6 +42,7 @@ impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused(why) => f.write_str(why),
+            Self::Communication(e) => e.fmt(f),
             Self::Library(status) => write!(f, "the library failed with status {status}"),
             Self::NotFinite { index, t } => write!(
                 f,
@@ -58,6 +63,12 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<CommunicationError> for Error {
+    fn from(e: CommunicationError) -> Self {
+        Self::Communication(e)
+    }
+}
 
 impl From<String> for Error {
     fn from(why: String) -> Self {

@@ -1,4 +1,4 @@
-//! The integration of a cluster through a GRAPE-6 library, one block at a time.
+//! The integration of a cluster, one block at a time.
 
 pub mod forces;
 pub mod membership;
@@ -27,19 +27,14 @@ use crate::pairs::Pairs;
 use crate::particle;
 use crate::schedule::Schedule;
 use crate::settings::Settings;
+use crate::sources::{Library, Sources};
 use crate::step;
 use forces::Place;
 use regularized::{Regularized, Systems};
 
-/// The cluster of the library that is used: GRAPE-6 clients call their first one 0.
-const ID: i32 = 0;
-
 /// The integration of a cluster.
-///
-/// Opens cluster 0 of the library and closes it when dropped: one integrator
-/// at a time for each library.
-pub struct Integrator<'g> {
-    grape: &'g Grape,
+pub struct Integrator<S> {
+    sources: S,
     settings: Settings,
     most_at_once: usize,
     time: f64,
@@ -54,8 +49,6 @@ pub struct Integrator<'g> {
     near: Vec<Vec<usize>>,
     block: Block,
     places: Vec<Place>,
-    /// Room for the labels of a neighbour list.
-    labels: Vec<i32>,
     regularized: Regularized,
     /// Whether particles began anew that have got no forces.
     lacks_forces: bool,
@@ -64,30 +57,46 @@ pub struct Integrator<'g> {
 /// A particle at the end of its step, and the regularized system whose centre it is.
 type End = (Body, State, Option<Box<Subsystem>>);
 
-impl<'g> Integrator<'g> {
-    /// Starts from `bodies` that are all at `time`, a multiple of the largest step.
+impl<'g> Integrator<Library<'g>> {
+    /// [`new`](Self::new) through one library.
     ///
     /// # Errors
     ///
-    /// Senseless settings or bodies; whatever goes wrong with the first forces.
+    /// Those of [`new`](Self::new); the library cannot be opened.
     pub fn start(
         grape: &'g Grape,
         settings: Settings,
         time: f64,
         bodies: Vec<Body>,
     ) -> Result<Self, Error> {
+        Self::new(Library::open(grape)?, settings, time, bodies)
+    }
+}
+
+impl<S: Sources> Integrator<S> {
+    /// Starts from `bodies` that are all at `time`, a multiple of the largest step.
+    ///
+    /// # Errors
+    ///
+    /// Senseless settings or bodies; whatever goes wrong with the first forces.
+    pub fn new(
+        sources: S,
+        settings: Settings,
+        time: f64,
+        bodies: Vec<Body>,
+    ) -> Result<Self, Error> {
         settings.validate()?;
         particle::initial_state(&settings, time)?;
-        Self::begin(grape, settings, time, bodies, Counts::default())
+        Self::begin(sources, settings, time, bodies, Counts::default())
     }
 
     /// Starts from `bodies` that are all at `time`, which a run that has done `counts` came to.
     ///
     /// # Errors
     ///
-    /// Those of [`start`](Self::start). The time of a run is always one at which steps may begin.
+    /// Those of [`new`](Self::new). The time of a run is always one at which steps may begin.
     pub fn begin(
-        grape: &'g Grape,
+        sources: S,
         settings: Settings,
         time: f64,
         bodies: Vec<Body>,
@@ -103,7 +112,7 @@ impl<'g> Integrator<'g> {
             true => scale::scale(&bodies),
             false => 1.0,
         };
-        let mut new = Self::load(grape, settings, time, bodies, states)?;
+        let mut new = Self::load(sources, settings, time, bodies, states)?;
         new.pairs = Pairs::after(&counts);
         new.counts = counts;
         new.regularized.set_scale(scale);
@@ -122,7 +131,7 @@ impl<'g> Integrator<'g> {
     ///
     /// Senseless settings, bodies or states.
     pub fn resume(
-        grape: &'g Grape,
+        sources: S,
         settings: Settings,
         time: f64,
         bodies: Vec<Body>,
@@ -133,16 +142,16 @@ impl<'g> Integrator<'g> {
         for (body, state) in bodies.iter().zip(&states) {
             particle::check_state(&settings, time, body, state)?;
         }
-        let mut new = Self::load(grape, settings, time, bodies, states)?;
+        let mut new = Self::load(sources, settings, time, bodies, states)?;
         new.pairs = Pairs::after(&counts);
         new.counts = counts;
         new.schedule_all();
         Ok(new)
     }
 
-    /// Opens the library and sends it everybody.
+    /// Writes everybody into the sources.
     fn load(
-        grape: &'g Grape,
+        sources: S,
         settings: Settings,
         time: f64,
         bodies: Vec<Body>,
@@ -150,13 +159,8 @@ impl<'g> Integrator<'g> {
     ) -> Result<Self, Error> {
         assert_eq!(bodies.len(), states.len(), "each body has a state");
         particle::check_labels(&bodies)?;
-        let status = grape.open(ID);
-        if status != 0 {
-            return Err(Error::Library(status));
-        }
-        let most_at_once = grape.most_at_once();
+        let most_at_once = sources.most_at_once();
         if settings.regularize > 0.0 && most_at_once < MOST_PLACES {
-            grape.close(ID);
             return Err(Error::Refused(format!(
                 "--regularize: the forces on a system are found at up to {MOST_PLACES} places in one call, but the library has {most_at_once} \
                  pipelines (KIRIN_NPIPES)"
@@ -164,7 +168,7 @@ impl<'g> Integrator<'g> {
         }
         let regularized = Regularized::among(&bodies, settings.regularize);
         let mut new = Self {
-            grape,
+            sources,
             settings,
             most_at_once,
             time,
@@ -178,7 +182,6 @@ impl<'g> Integrator<'g> {
             near: Vec::new(),
             block: Block::default(),
             places: Vec::new(),
-            labels: Vec::new(),
             regularized,
             lacks_forces: false,
         };
@@ -346,13 +349,11 @@ impl<'g> Integrator<'g> {
         Ok(copy)
     }
 
-    /// Writes particle `i` into the library's memory.
+    /// Writes particle `i` into the sources.
     fn send(&mut self, i: usize) {
         let (body, state) = (&self.bodies[i], &self.states[i]);
         self.regularized.reaches.place(i, body, state);
-        let address = i32::try_from(i).expect("checked when the particles were loaded");
-        let j = particle::j_particle(body, state);
-        self.grape.set_j_particle(ID, address, state.dt, &j);
+        self.sources.write(i, body, state);
     }
 
     /// What the integration was started with.
@@ -385,18 +386,23 @@ impl<'g> Integrator<'g> {
         &self.regularized
     }
 
-    /// Name of what computes the forces.
-    pub fn backend(&self) -> String {
-        self.grape.backend(ID)
+    /// Where the forces come from.
+    pub fn sources(&self) -> &S {
+        &self.sources
     }
 
-    /// Precision of the forces.
-    pub fn precision(&self) -> String {
-        self.grape.precision(ID)
+    /// The same, for what changes no force.
+    pub fn sources_mut(&mut self) -> &mut S {
+        &mut self.sources
+    }
+
+    /// Ends the integration.
+    pub fn into_sources(self) -> S {
+        self.sources
     }
 }
 
-impl Integration for Integrator<'_> {
+impl<S: Sources> Integration for Integrator<S> {
     type Error = Error;
 
     fn time(&self) -> f64 {
@@ -487,11 +493,5 @@ impl Integration for Integrator<'_> {
             particle::check_state(&self.settings, self.time, body, state)?;
         }
         Ok(())
-    }
-}
-
-impl Drop for Integrator<'_> {
-    fn drop(&mut self) {
-        self.grape.close(ID);
     }
 }

@@ -11,7 +11,8 @@
 //! * [`settings`], [`counts`]: the settings of an integration, and the counts of its steps
 //! * [`motion`]: angular momentum and centre of mass over time
 //! * [`pairs`]: close pairs whose short steps take most of the time
-//! * [`integrator`]: the above, joined through a [`Grape`](kirin::client::Grape)
+//! * [`sources`]: where forces come from: a [`Grape`](kirin::client::Grape), or many
+//! * [`integrator`]: the above, joined
 //! * [`checkpoint`]: an integration as a snapshot, and back with the same bits
 //! * [`output`]: summary, JSON and plot of a run
 //! * [`thesis`]: the tables of the thesis beside this device
@@ -29,5 +30,6 @@ pub mod particle;
 pub mod schedule;
 pub mod scheme;
 pub mod settings;
+pub mod sources;
 pub mod step;
 pub mod thesis;

@@ -11,6 +11,7 @@ use hermite::error::Error as HermiteError;
 use hermite::integrator::Integrator;
 use hermite::options::{DEFAULT_T_END, Options, RunOptions};
 use hermite::output::Report;
+use hermite::sources::Library;
 use hermite::thesis;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
@@ -64,7 +65,10 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
 }
 
 /// A new run of a model.
-fn begin<'g>(options: &RunOptions, grape: &'g Grape) -> Result<Run<Integrator<'g>>, HermiteError> {
+fn begin<'g>(
+    options: &RunOptions,
+    grape: &'g Grape,
+) -> Result<Run<Integrator<Library<'g>>>, HermiteError> {
     let settings = options.settings(None)?;
     let bodies = options.bodies(&settings.galaxy)?;
     if let Some(remark) = options.start.remark(settings.galaxy.known_units().as_ref()) {
@@ -80,9 +84,11 @@ fn from<'g>(
     options: &RunOptions,
     grape: &'g Grape,
     mut snapshot: Snapshot,
-) -> Result<Run<Integrator<'g>>, HermiteError> {
+) -> Result<Run<Integrator<Library<'g>>>, HermiteError> {
     if let Some(saved) = checkpoint::settings(&snapshot)? {
-        return checkpoint::resume(grape, options.settings(Some(saved))?, snapshot);
+        let (settings, library) = (options.settings(Some(saved))?, Library::open(grape)?);
+        let (integrator, log) = checkpoint::resume(library, settings, snapshot)?;
+        return Run::new(integrator, log);
     }
     let settings = options.new_settings(options.galaxy_of(&snapshot)?)?;
     check_places(&snapshot.bodies, settings.eps)?;

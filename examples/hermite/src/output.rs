@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::counts::Counts;
 use crate::integrator::Integrator;
 use crate::settings::Settings;
+use crate::sources::{Library, Sources};
 
 /// The scheme's own figures, for people.
 pub fn rows(counts: &Counts) -> Vec<(&'static str, String)> {
@@ -39,20 +40,25 @@ pub fn figures(settings: &Settings, counts: &Counts) -> Value {
 /// The end of a run.
 pub struct Report<'a, 'g> {
     summary: &'a Summary,
-    integrator: &'a Integrator<'g>,
+    integrator: &'a Integrator<Library<'g>>,
     forces: ForceFacts,
 }
 
 impl<'a, 'g> Report<'a, 'g> {
     /// The end of a run whose forces came from `library`.
-    pub fn new(summary: &'a Summary, integrator: &'a Integrator<'g>, library: &str) -> Self {
+    pub fn new(
+        summary: &'a Summary,
+        integrator: &'a Integrator<Library<'g>>,
+        library: &str,
+    ) -> Self {
+        let sources = integrator.sources();
         Self {
             summary,
             integrator,
             forces: ForceFacts {
                 library: library.to_owned(),
-                backend: integrator.backend(),
-                precision: integrator.precision(),
+                backend: sources.backend(),
+                precision: sources.precision(),
                 pairs: integrator.counts().pairs as f64,
             },
         }

@@ -68,7 +68,7 @@ impl Pairs {
         let finer = 0.25 * settings.eta;
         let help = match settings.eps > 0.0 {
             true => "",
-            false => "`hermite --regularize` moves it as two bodies, ",
+            false => "--regularize moves it as two bodies, ",
         };
         Some(format!(
             "stars {first} and {second} are a close pair (semi-major axis {axis:.2e}, eccentricity \
@@ -149,7 +149,7 @@ mod tests {
         let remark = pairs
             .remark(&counts, &bodies, &states, &unsoftened)
             .unwrap();
-        assert!(remark.contains("`hermite --regularize`"), "{remark}");
+        assert!(remark.contains("--regularize moves it"), "{remark}");
         // Those who only pass each other are no pair.
         assert!(orbit(&bodies[0], &bodies[1]).is_none_or(|orbit| orbit.axis > 0.1));
     }

@@ -6,6 +6,7 @@ mod common;
 use common::systems::{binary, cluster, orbit, reach, settings, state_after};
 use common::{PROGRAM, fail, grape};
 use hermite::integrator::Integrator;
+use hermite::sources::Library;
 use kirin_kit::diagnostics::{Energy, centre_of_mass};
 use kirin_kit::few_body::subsystem::Subsystem;
 use kirin_kit::few_body::{Alone, System};
@@ -25,7 +26,7 @@ fn triple(index: i32, star: &Body, axis: f64, wider: f64) -> Vec<Body> {
 }
 
 /// Labels of the systems of more than two stars.
-fn multiples(run: &Integrator<'_>) -> Vec<Vec<i32>> {
+fn multiples(run: &Integrator<Library<'_>>) -> Vec<Vec<i32>> {
     let all = run.regularized().at.values();
     let is_larger = |system: &&Subsystem| system.labels().len() > 2;
     let larger = all.map(|held| &held.system).filter(is_larger);

@@ -7,6 +7,7 @@ use hermite::counts::Counts;
 use hermite::error::Error;
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
+use hermite::sources::Library;
 use kirin_kit::snapshot::State;
 use kirin_kit::{Body, models};
 
@@ -119,7 +120,15 @@ fn states_that_no_run_can_have() {
         let states = vec![state; bodies.len()];
         let settings = Settings::default();
         let counts = Counts::default();
-        Integrator::resume(&grape, settings, 0.5, bodies.clone(), states, counts).map(|_| ())
+        Integrator::resume(
+            Library::open(&grape)?,
+            settings,
+            0.5,
+            bodies.clone(),
+            states,
+            counts,
+        )
+        .map(|_| ())
     };
     assert_eq!(resume(0.5, 0.125), Ok(()));
     for (t, dt) in [

@@ -7,6 +7,7 @@ use common::systems::{binary, cluster, orbit, reach, settings, state_after};
 use common::{PROGRAM, fail, grape, through_text, through_text_with};
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
+use hermite::sources::Library;
 use kirin_kit::diagnostics::{Energy, angular_momentum};
 use kirin_kit::few_body::kepler::drift;
 use kirin_kit::few_body::{Alone, System};
@@ -209,7 +210,7 @@ fn a_run_without_systems_goes_on_with_them() {
     }
     let (t, count) = (run.integration.time(), run.records.len());
     assert!((64.0 * t).fract() != 0.0, "{t}");
-    let energy = |run: &mut Run<Integrator<'_>>, t: f64| {
+    let energy = |run: &mut Run<Integrator<Library<'_>>>, t: f64| {
         let bodies = run.integration.synchronised(t).unwrap();
         let lost = run.integration.regularized().lost_digits(&bodies);
         Energy::of(&bodies, 0.0).total() + lost

@@ -16,6 +16,24 @@ pub enum Error {
 }
 
 impl Error {
+    /// An error of an integration that all ranks make as a whole: what does not come from one rank, comes to all of them.
+    pub fn of_all(error: hermite::error::Error) -> Self {
+        match error {
+            hermite::error::Error::Communication(e) => Self::Communication(e),
+            hermite::error::Error::Library(_) => Self::Integration(error),
+            _ => Self::Agreed(error),
+        }
+    }
+
+    /// What stops the integration of one rank.
+    pub fn into_integration(self) -> hermite::error::Error {
+        match self {
+            Self::Integration(e) | Self::Agreed(e) => e,
+            Self::Communication(e) => e.into(),
+            Self::Refused(why) => why.into(),
+        }
+    }
+
     /// Whether all ranks have been told.
     pub fn is_agreed(&self) -> bool {
         matches!(self, Self::Agreed(_))

@@ -2,13 +2,11 @@
 
 mod copies;
 mod integration;
-mod potentials;
 
 pub use copies::COPY;
 
 use std::ops::Range;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use hermite::counts::Counts;
 use hermite::pairs::Pairs;
@@ -16,26 +14,19 @@ use hermite::particle;
 use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_kit::Body;
-use kirin_kit::communicator::agreement::Watch;
 use kirin_kit::communicator::counted::Tally;
 use kirin_kit::communicator::{Communicator, Counted};
-use kirin_kit::run::Decision;
 use kirin_kit::snapshot::State;
 use kirin_kit::snapshot::parts::{Manifest, RECORD, of_record, record};
 
+use crate::agreement::Agreement;
 use crate::column::Column;
 use crate::error::Error;
 use crate::machine::{Algorithm, Arrangement, Node, Times};
+use crate::output::Work;
 use crate::recording::Recorder;
 use crate::ring;
 use crate::two_d::{self, Agreed, Scratch, Told};
-
-/// Most blocks between two agreements of the ranks whether to stop: seldom enough to cost nothing.
-const OCCASIONS: u64 = 16;
-
-/// How long the blocks between two such agreements may take, unless a single one takes longer: a batch system waits some
-/// seconds before it kills.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// All particles and their states.
 pub type Everybody = (Vec<Body>, Vec<State>);
@@ -85,8 +76,7 @@ pub struct Integrator<'g, C> {
     time: f64,
     column: Column,
     counts: Counts,
-    /// What computes the forces.
-    backend: Watch,
+    agreement: Agreement,
     /// Whether the state is written in parts.
     in_parts: bool,
     /// On rank 0 what was seen of close pairs, and everybody as they were seen last.
@@ -97,10 +87,6 @@ pub struct Integrator<'g, C> {
     /// Particles on shared pages that were moved in the last block, by place. The columns that share the pages do not have
     /// their new places yet.
     moved: Vec<usize>,
-    /// What this rank wants to do, on which the ranks have not agreed yet.
-    wanted: Decision,
-    /// When they agreed last, after how many blocks they do so again, and how many of these are over.
-    agreement: (Instant, u64, u64),
     /// What this rank received for the blocks, without diagnostics.
     tally: Tally,
     /// Where the blocks are recorded: on the ranks of the first row.
@@ -222,22 +208,20 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         let addresses = machine.columns.addresses(machine.place.1);
         let (bodies, states) = source.column(addresses.clone())?;
         let column = Column::new(addresses, bodies, states, settings.dt_max);
-        let backend = Watch::new(machine.sources.described().0);
+        let agreement = Agreement::new(&machine.sources);
         let mut new = Self {
             machine,
             settings,
             n,
             time,
             column,
-            backend,
+            agreement,
             in_parts: false,
             counts: Counts::default(),
             pairs: Pairs::default(),
             seen: None,
             agreed: Agreed::default(),
             moved: Vec::new(),
-            wanted: Decision::default(),
-            agreement: (Instant::now(), 1, 0),
             tally: Tally::default(),
             recorder: None,
             blocks: 0,
@@ -508,6 +492,18 @@ impl<'g, C: Communicator> Integrator<'g, C> {
     /// Blocks of this integrator, which may have been resumed.
     pub fn blocks(&self) -> u64 {
         self.blocks
+    }
+
+    /// What the rank has done.
+    pub fn work(&self) -> Work<'_, 'g, C> {
+        Work {
+            machine: &self.machine,
+            settings: &self.settings,
+            counts: &self.counts,
+            regularized: None,
+            tally: &self.tally,
+            blocks: self.blocks,
+        }
     }
 
     /// What this rank computes with.

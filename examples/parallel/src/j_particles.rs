@@ -6,6 +6,7 @@
 
 use hermite::error::Error;
 use hermite::particle::j_particle;
+use hermite::sources::{list, make_lists, succeeded, wants_neighbours};
 use kirin::client::{Block, Grape};
 use kirin_kit::Body;
 use kirin_kit::snapshot::State;
@@ -20,6 +21,15 @@ pub const FORCE: usize = 6;
 /// Ids of clusters that one rank may use: more than pieces in any column.
 const IDS: usize = 64;
 
+/// The neighbours of active particles.
+#[derive(Default)]
+pub struct Neighbours {
+    /// The squares of the neighbour radii, 0 for none; empty if no particle has one.
+    pub h2: Vec<f64>,
+    /// Of each neighbour that was found: the place of the active particle in their list, and the neighbour's label.
+    pub found: Vec<[i32; 2]>,
+}
+
 /// The j-particles of one rank.
 pub struct JParticles<'g> {
     grape: &'g Grape,
@@ -29,6 +39,10 @@ pub struct JParticles<'g> {
     /// i-particles that one call takes.
     pipes: usize,
     blocks: Vec<Block>,
+    /// The neighbours of the active particles.
+    pub neighbours: Neighbours,
+    /// Room for the longest neighbour list.
+    room: Vec<i32>,
 }
 
 impl<'g> JParticles<'g> {
@@ -52,21 +66,23 @@ impl<'g> JParticles<'g> {
             eps2: eps * eps,
             pipes: grape.most_at_once(),
             blocks: vec![Block::default(); pieces.len()],
+            neighbours: Neighbours::default(),
+            room: Vec::new(),
         };
         for (k, piece) in pieces.into_iter().enumerate() {
             let id = i32::try_from(rank * IDS + k).map_err(|_| {
                 Error::Refused("cluster ids are 32-bit integers: too many ranks".to_owned())
             })?;
-            match grape.open(id) {
-                0 => new.clusters.push((id, piece)),
-                status => return Err(Error::Library(status)),
-            }
-            match grape.set_precision_for(id, n) {
-                0 => {}
-                status => return Err(Error::Library(status)),
-            }
+            succeeded(grape.open(id))?;
+            new.clusters.push((id, piece));
+            succeeded(grape.set_precision_for(id, n))?;
         }
         Ok(new)
+    }
+
+    /// How many i-particles one call takes.
+    pub fn most_at_once(&self) -> usize {
+        self.pipes
     }
 
     /// Name and precision of what would compute the forces of `n` particles on this rank.
@@ -97,6 +113,7 @@ impl<'g> JParticles<'g> {
 
     /// The partial forces at `t` on the particles in `active`, each of which is [`ACTIVE`] numbers. A force is
     /// [`FORCE`] numbers. First come the forces of the first piece on its [`targets`](Piece::targets), then those of the next.
+    /// Where [`neighbours`](Self::neighbours) has radii, they are found, too.
     ///
     /// # Errors
     ///
@@ -107,9 +124,12 @@ impl<'g> JParticles<'g> {
         active: &[f64],
         forces: &mut Vec<f64>,
     ) -> Result<(), Error> {
+        let Neighbours { h2, found } = &mut self.neighbours;
+        found.clear();
         let ni = active.len() / ACTIVE;
         forces.clear();
-        let targets: usize = self.pieces().map(|piece| piece.targets(ni).len()).sum();
+        let pieces = self.clusters.iter().map(|(_, piece)| piece);
+        let targets: usize = pieces.map(|piece| piece.targets(ni).len()).sum();
         forces.resize(targets * FORCE, 0.0);
         if ni == 0 {
             return Ok(());
@@ -124,6 +144,10 @@ impl<'g> JParticles<'g> {
             for ((id, piece), block) in self.clusters.iter().zip(&mut self.blocks) {
                 let targets = piece.targets_among(ni, &chunk);
                 fill(block, &active[targets.start * ACTIVE..targets.end * ACTIVE]);
+                match h2.get(targets) {
+                    Some(radii) => block.h2.copy_from_slice(radii),
+                    None => block.h2.fill(0.0),
+                }
                 if !block.is_empty() {
                     self.grape
                         .firsthalf(*id, piece.addresses.end, block, self.eps2);
@@ -132,7 +156,8 @@ impl<'g> JParticles<'g> {
             let mut place = 0;
             for ((id, piece), block) in self.clusters.iter().zip(&mut self.blocks) {
                 let targets = piece.targets(ni);
-                let first = place + piece.targets_among(ni, &chunk).start - targets.start;
+                let among = piece.targets_among(ni, &chunk);
+                let first = place + among.start - targets.start;
                 place += targets.len();
                 if block.is_empty() {
                     continue;
@@ -140,8 +165,14 @@ impl<'g> JParticles<'g> {
                 let status = self
                     .grape
                     .lasthalf(*id, piece.addresses.end, block, self.eps2);
-                if status != 0 {
-                    return Err(Error::Library(status));
+                succeeded(status)?;
+                if wants_neighbours(block) {
+                    make_lists(self.grape, *id)?;
+                    self.room.resize(piece.addresses.end + 1, 0);
+                    for (k, target) in among.enumerate().filter(|(k, _)| block.h2[*k] > 0.0) {
+                        let labels = list(self.grape, *id, k, &mut self.room)?;
+                        found.extend(labels.iter().map(|label| [target as i32, *label]));
+                    }
                 }
                 let part = &mut forces[first * FORCE..][..block.len() * FORCE];
                 let found = block.acc.iter().zip(&block.jerk);

@@ -10,6 +10,9 @@
 //! * [`two_d`]: the algorithm, in its eight steps
 //! * [`ring`]: the ring, for comparison
 //! * [`integrator`]: the integration by all of these
+//! * [`replicated`], [`shared_sources`]: the integration with regularized systems, which every rank makes as a whole, by
+//!   forces that all ranks share
+//! * [`agreement`], [`potentials`]: what the ranks agree on between blocks, and the energies that they sum together
 //! * [`cost`], [`division`]: the cost of a block on any grid, and how long it takes on the slowest rank
 //! * [`measure`], [`fit`]: the measured costs of the machine's parts
 //! * [`recording`], [`replay`]: the blocks of a run, and how long they would take on many ranks
@@ -17,6 +20,7 @@
 //! * [`paper`]: the figures of the paper beside this machine
 //! * [`picture`]: the algorithm in one picture
 
+pub mod agreement;
 pub mod column;
 pub mod columns;
 pub mod cost;
@@ -32,8 +36,11 @@ pub mod options;
 pub mod output;
 pub mod paper;
 pub mod picture;
+pub mod potentials;
 pub mod recording;
 pub mod replay;
+pub mod replicated;
 pub mod ring;
 pub mod session;
+pub mod shared_sources;
 pub mod two_d;

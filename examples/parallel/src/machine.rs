@@ -82,6 +82,11 @@ impl Times {
         result
     }
 
+    /// All steps.
+    pub fn total(&self) -> f64 {
+        self.0.iter().sum()
+    }
+
     /// Prediction, forces, correction: steps 1, 3, 5 and 8.
     pub fn calculation(&self) -> f64 {
         self.0[0] + self.0[2] + self.0[4] + self.0[7]

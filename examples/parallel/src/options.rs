@@ -18,6 +18,7 @@ METHOD
   Ranks       `mpirun -n 4 parallel` (built with --features mpi), or `parallel --ranks 4`: threads
   Bits        Any grid, any number of ranks, any algorithm, threads or MPI: the trajectory of one rank, which
               is hermite's, to the bit. Not with --sums mpi, and only between equal instruction sets.
+  Pairs       --eps 0 --regularize: as in hermite. Every rank moves all stars and systems; the forces are shared
   Files       Rank 0 reads and writes; snapshots are hermite's, and any grid, or hermite, goes on from them. With
               --parts each column has a file of its own
   Signals     SIGINT, SIGTERM or SIGHUP to any rank ends the run after a block, with all files; SIGUSR1 writes the

@@ -1,7 +1,9 @@
 //! The reports of a run: hermite's figures, and the work of the ranks.
 
+use hermite::counts::Counts;
+use hermite::integrator::regularized::Regularized;
 use hermite::settings::Settings;
-use kirin_kit::communicator::counted::Collective;
+use kirin_kit::communicator::counted::{Collective, Tally};
 use kirin_kit::communicator::{Communicator, OverRanks};
 use kirin_kit::summary::{ForceFacts, Summary};
 use kirin_report::plot::{Data, Figure, Panel};
@@ -9,8 +11,7 @@ use kirin_report::text::{Table, grouped, si};
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::integrator::Integrator;
-use crate::machine::Arrangement;
+use crate::machine::{Arrangement, Node};
 
 /// The names of the steps of section 3.3.
 pub const STEPS: [&str; 8] = [
@@ -23,6 +24,22 @@ pub const STEPS: [&str; 8] = [
     "share along column",
     "integrate",
 ];
+
+/// What a rank has done in a run.
+pub struct Work<'a, 'g, C> {
+    /// What it computes with.
+    pub machine: &'a Node<'g, C>,
+    /// The settings of the integration.
+    pub settings: &'a Settings,
+    /// What all ranks have done.
+    pub counts: &'a Counts,
+    /// The regularized systems, where there may be some.
+    pub regularized: Option<&'a Regularized>,
+    /// What the rank received for its blocks, without diagnostics.
+    pub tally: &'a Tally,
+    /// Blocks of this part of the run.
+    pub blocks: u64,
+}
 
 /// The end of a run, the same on every rank.
 pub struct Report<'a> {
@@ -51,11 +68,17 @@ impl<'a> Report<'a> {
     /// A rank is lost.
     pub fn new<C: Communicator>(
         summary: &'a Summary,
-        integrator: &Integrator<'_, C>,
+        work: &Work<'_, '_, C>,
         library: &str,
     ) -> Result<Self, Error> {
-        let machine = integrator.machine();
-        let tally = *integrator.tally();
+        let Work {
+            machine,
+            settings,
+            counts: done,
+            regularized,
+            tally,
+            blocks,
+        } = *work;
         let total = tally.total();
         let mut numbers = machine.times.0.to_vec();
         numbers.extend([
@@ -81,23 +104,29 @@ impl<'a> Report<'a> {
             .filter(|(_, counts)| counts[0].greatest > 0.0)
             .collect();
         let (backend, precision) = machine.sources.described();
+        let mut rows = hermite::output::rows(done);
+        rows.extend(
+            regularized
+                .iter()
+                .flat_map(|all| all.rows(summary.log.seconds)),
+        );
         Ok(Self {
             summary,
             forces: ForceFacts {
                 library: library.to_owned(),
                 backend,
                 precision,
-                pairs: integrator.counts().pairs as f64,
+                pairs: done.pairs as f64,
             },
-            rows: hermite::output::rows(integrator.counts()),
-            figures: hermite::output::figures(integrator.settings(), integrator.counts()),
-            settings: *integrator.settings(),
+            rows,
+            figures: hermite::output::figures(settings, done),
+            settings: *settings,
             plan: machine.plan,
             steps: steps.to_vec(),
             times: [totals[0], totals[1]],
             received: [totals[2], totals[3]],
             collectives,
-            blocks: integrator.blocks().max(1) as f64,
+            blocks: blocks.max(1) as f64,
         })
     }
 

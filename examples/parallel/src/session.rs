@@ -14,7 +14,7 @@ use kirin_kit::command::{Ended, named, tell};
 use kirin_kit::communicator::agreement::{Fact, compare};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted};
-use kirin_kit::run::{Log, Run, conduct};
+use kirin_kit::run::{Integration, Log, Run, conduct};
 use kirin_kit::snapshot::State;
 use kirin_kit::snapshot::parts::{self, Manifest, record};
 use kirin_kit::{Body, Snapshot};
@@ -25,10 +25,12 @@ use crate::error::Error;
 use crate::grid::Grid;
 use crate::integrator::{Integrator, Source};
 use crate::j_particles::JParticles;
-use crate::machine::Arrangement;
+use crate::machine::{Algorithm, Arrangement, Node};
 use crate::measure;
 use crate::options::Options;
-use crate::output::Report;
+use crate::output::{Report, Work};
+use crate::replicated::Replicated;
+use crate::shared_sources::SharedSources;
 
 /// Where a run begins: the same on every rank.
 struct Start {
@@ -49,6 +51,8 @@ enum Saved {
     All(Vec<State>),
     /// In parts, with the particles.
     Parts(Manifest),
+    /// With the regularized systems: all that was saved.
+    Systems(Box<Snapshot>),
 }
 
 impl Start {
@@ -73,6 +77,7 @@ impl Start {
         let mut sum = crc32fast::Hasher::new();
         let states = match &self.past {
             Some((Saved::All(states), _)) => &states[..],
+            Some((Saved::Systems(saved), _)) => saved.states.as_deref().unwrap_or(&[]),
             _ => &[],
         };
         let nothing = State::default();
@@ -130,14 +135,21 @@ pub fn run<C: Communicator>(
     let grape = &library(&told)?;
     check_ranks(&world, grape, options, &start)?;
     let plan = plan(&world, grape, options, start.n)?;
+    let input = files.input.as_deref();
+    if start.settings.regularize > 0.0 {
+        let machine = Node::new(world, grape, plan, start.n, start.settings.eps)?;
+        let (integrator, log) = replicated(machine, start).map_err(|e| common(e, input))?;
+        let run = Run::new(Replicated::new(integrator), log)?;
+        return finish(run, t_end, &told, grape, Replicated::work);
+    }
     let (bodies, log) = (&start.bodies, start.log);
     let integrator = match start.past {
         None => Integrator::start(world, grape, plan, start.settings, start.time, bodies),
         Some((saved, counts)) => {
-            let present = match (&saved, &files.input) {
+            let present = match (&saved, input) {
                 (Saved::Parts(manifest), Some(path)) => Source::Parts(path, manifest),
                 (Saved::All(states), _) => Source::All(bodies, states),
-                _ => unreachable!("parts come from an input"),
+                _ => unreachable!("parts come from an input, and systems are regularized"),
             };
             Integrator::resume(
                 world,
@@ -150,20 +162,54 @@ pub fn run<C: Communicator>(
             )
         }
     };
-    let mut integrator = integrator.map_err(|e| common(e, files.input.as_deref()))?;
+    let mut integrator = integrator.map_err(|e| common(e, input))?;
     integrator.write_in_parts(in_parts);
     if let Some(path) = &options.record_blocks {
         integrator.record_blocks(path)?;
     }
-    let mut run = Run::new(integrator, log)?;
+    let run = Run::new(integrator, log)?;
+    finish(run, t_end, &told, grape, Integrator::work)
+}
+
+/// The integration with regularized systems that begins or goes on, and what had happened.
+fn replicated<'g, C: Communicator>(
+    machine: Node<'g, C>,
+    start: Start,
+) -> Result<(hermite::integrator::Integrator<SharedSources<'g, C>>, Log), Error> {
+    let sources = SharedSources::new(machine);
+    Ok(match start.past {
+        Some((Saved::Systems(saved), _)) => checkpoint::resume(sources, start.settings, *saved)?,
+        _ => {
+            let Start {
+                settings,
+                time,
+                bodies,
+                log,
+                ..
+            } = start;
+            let new = hermite::integrator::Integrator::new(sources, settings, time, bodies)?;
+            (new, log)
+        }
+    })
+}
+
+/// Takes the run to its end, and reports.
+fn finish<'g, C: Communicator, I: Integration>(
+    mut run: Run<I>,
+    t_end: f64,
+    told: &RunOptions,
+    grape: &Grape,
+    work: impl for<'a> Fn(&'a I) -> Work<'a, 'g, C>,
+) -> Result<Ended, Box<dyn std::error::Error>> {
     let summary = conduct("parallel", &mut run, t_end, &told.control)?;
-    let report = Report::new(&summary, &run.integration, grape.name())?;
-    if run.integration.machine().world.rank() == 0 {
+    let report = Report::new(&summary, &work(&run.integration), grape.name())?;
+    if run.integration.rank().0 == 0 {
         // A reader that has gone away, such as `head`, misses the table but spoils nothing.
         let _ = std::io::Write::write_all(
             &mut std::io::stdout(),
             report.table().to_string().as_bytes(),
         );
+        let files = &told.control.files;
         files.report(|| report.json(), || report.figure())?;
     }
     Ok(summary.ended)
@@ -284,7 +330,7 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     let refuse = |e: hermite::error::Error| Error::Refused(e.to_string());
     let Some(path) = &options.run.control.files.input else {
         let settings = options.run.settings(None).map_err(refuse)?;
-        check_pairs(&settings)?;
+        check_regularized(&settings, options)?;
         let bodies = options.run.bodies(&settings.galaxy).map_err(refuse)?;
         let units = settings.galaxy.known_units();
         let remark = options.run.start.remark(units.as_ref());
@@ -315,12 +361,17 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
             .and_then(|galaxy| told.new_settings(galaxy)),
     };
     let settings = settings.map_err(refuse)?;
-    check_pairs(&settings)?;
+    check_regularized(&settings, options)?;
     let (mut past, mut log) = (None, Log::default());
     if let Some(states) = &snapshot.states {
         let counts = checkpoint::counts(&snapshot).map_err(|e| named(e.to_string()))?;
         let saved = match &manifest {
+            Some(_) if settings.regularize > 0.0 => {
+                let why = "--regularize: not from a state in parts; `hermite` can read it";
+                return Err(named(why.to_owned()));
+            }
             Some(manifest) => Saved::Parts(manifest.clone()),
+            None if settings.regularize > 0.0 => Saved::Systems(Box::new(snapshot.clone())),
             None => Saved::All(states.clone()),
         };
         past = Some((saved, counts));
@@ -341,13 +392,20 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     Ok((start, told))
 }
 
-/// Refuses runs whose pairs are regularized.
-fn check_pairs(settings: &Settings) -> Result<(), Error> {
-    match settings.regularize > 0.0 {
-        true => Err(Error::Refused(
-            "--regularize: only hermite regularizes pairs; parallel moves every star by itself"
-                .to_owned(),
-        )),
-        false => Ok(()),
+/// Refuses what a run with regularized systems cannot do.
+fn check_regularized(settings: &Settings, options: &Options) -> Result<(), Error> {
+    if settings.regularize == 0.0 {
+        return Ok(());
     }
+    let not = match options {
+        _ if options.algorithm == Algorithm::Ring => "--algorithm ring",
+        Options { parts: true, .. } => "--parts",
+        Options {
+            record_blocks: Some(_),
+            ..
+        } => "--record-blocks",
+        _ => return Ok(()),
+    };
+    let why = format!("--regularize: not with {not}, since every rank has all particles");
+    Err(Error::Refused(why))
 }

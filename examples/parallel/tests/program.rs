@@ -6,7 +6,9 @@ mod common;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::program::{checksum, checksum_of, fail, hermite_checksum, succeed, threads};
+use common::program::{
+    checksum, checksum_by_hermite, checksum_of, fail, hermite_checksum, succeed, threads,
+};
 use kirin_kit::snapshot::parts::Manifest;
 use kirin_testing::Folder;
 use serde_json::Value;
@@ -241,23 +243,106 @@ fn a_signal_ends_the_run_in_order() {
     assert_eq!(checksum_of(&rest), checksum_of(&whole));
 }
 
-/// Pairs are regularized by `hermite` only: neither a new run nor a state of such a run is moved without.
+/// Binaries and larger systems, some of which form and divide on the way.
+const SYSTEMS: [&str; 10] = [
+    "--n",
+    "700",
+    "--seed",
+    "2",
+    "--mass-function",
+    "kroupa",
+    "--binary-fraction",
+    "0.3",
+    "--eps",
+    "0",
+];
+
+/// Every rank makes the same of the systems, whose stars are on all columns, and the ranks share the forces and the lists of
+/// neighbours.
 #[test]
-fn regularized_runs_are_refused() {
-    let run = ["--n", "8", "--t-end", "1/64", "--eps", "0", "--regularize"];
-    assert!(fail(threads(&run)).contains("only hermite"));
-    let folder = Folder::new("regularized");
-    let state = folder.file("state.txt");
-    succeed(threads(&[
-        "--n", "8", "--t-end", "1/64", "--eps", "0", "--output", &state,
-    ]));
-    let mut snapshot = kirin_kit::Snapshot::load(state.as_ref()).unwrap();
-    let mut lines = vec![("hermite.regularized".to_owned(), "2.0 0 0 0.0".to_owned())];
-    lines.append(&mut snapshot.run);
-    snapshot.run = lines;
-    snapshot.save(state.as_ref()).unwrap();
-    let said = fail(threads(&["--input", &state, "--t-end", "1/32"]));
-    assert!(said.contains("only hermite"), "{said}");
+fn regularized_systems_are_those_of_hermite_on_any_grid() {
+    let regularize = [&SYSTEMS[..], &["--regularize", "40"]].concat();
+    let expected = checksum_by_hermite(&regularize, 0.03125);
+    let folder = Folder::new("systems");
+    let [out, json] = ["out.txt", "out.json"].map(|f| folder.file(f));
+    for grid in ["1x1", "1x2", "2x1", "2x2", "3x2", "1x4"] {
+        let files = ["--grid", grid, "--output", &out, "--json", &json, "--force"];
+        let run = [&regularize[..], &["--t-end", "1/32"], &files].concat();
+        let table = succeed(threads(&run)).stdout;
+        assert_eq!(checksum_of(&out), expected, "{grid}");
+        let table = String::from_utf8(table).unwrap();
+        assert!(table.contains("regularized pairs"), "{table}");
+        let figures: Value = serde_json::from_str(&folder.text("out.json")).unwrap();
+        assert!(figures["energy_error"].as_f64().unwrap() < 1e-7);
+    }
+    // More than the binaries of the start, and larger systems.
+    let state = kirin_kit::Snapshot::load(out.as_ref()).unwrap();
+    let head = state.values("hermite.regularized").next().unwrap();
+    let formed: u64 = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let begun = 700 * 3 / 13;
+    assert!(formed > begun, "{head}");
+    assert!(state.values("hermite.multiple").count() > 0);
+}
+
+/// From a state with systems, and from one without.
+#[test]
+fn a_regularized_run_goes_on_on_another_grid() {
+    let folder = Folder::new("systems-resume");
+    let [whole, half, rest] = ["whole.txt", "half.txt", "rest.txt"].map(|f| folder.file(f));
+    let run = |grid: &str, arguments: &[&str]| {
+        succeed(threads(&[&["--grid", grid], arguments].concat()));
+    };
+    let begin = |grid: &str, more: &[&str]| run(grid, &[&SYSTEMS[..], more].concat());
+    let regularize = ["--regularize", "40", "--t-end"];
+    begin(
+        "1x1",
+        &[&regularize[..], &["1/32", "--output", &whole]].concat(),
+    );
+    begin(
+        "2x2",
+        &[&regularize[..], &["1/64", "--output", &half]].concat(),
+    );
+    for grid in ["1x2", "3x1"] {
+        let more = ["--t-end", "1/32", "--output", &rest, "--force"];
+        run(grid, &[&["--input", &half][..], &more].concat());
+        assert_eq!(checksum_of(&rest), checksum_of(&whole), "{grid}");
+    }
+    begin("2x1", &["--t-end", "1/128", "--output", &half, "--force"]);
+    let mut sums = Vec::new();
+    for grid in ["1x1", "2x2"] {
+        let more = ["--t-end", "1/64", "--output", &rest, "--force"];
+        run(
+            grid,
+            &[&["--input", &half, "--regularize"][..], &more].concat(),
+        );
+        sums.push(checksum_of(&rest));
+    }
+    assert_eq!(sums[0], sums[1]);
+}
+
+#[test]
+fn what_regularized_runs_cannot_do_is_refused() {
+    let folder = Folder::new("systems-refused");
+    let [out, parts] = ["out.txt", "parts.txt"].map(|f| folder.file(f));
+    let small = ["--n", "8", "--t-end", "1/64", "--eps", "0", "--ranks", "2"];
+    for (more, words) in [
+        (&["--algorithm", "ring"][..], "--algorithm ring"),
+        (&["--parts", "--output", &out], "--parts"),
+        (&["--record-blocks", &out], "--record-blocks"),
+    ] {
+        let refusal = fail(threads(&[&small[..], &["--regularize"], more].concat()));
+        assert!(
+            refusal.contains("--regularize: not with") && refusal.contains(words),
+            "{refusal}"
+        );
+    }
+    succeed(threads(
+        &[&small[..], &["--parts", "--output", &parts]].concat(),
+    ));
+    let go_on = ["--input", &parts, "--t-end", "1/32", "--regularize"];
+    let refusal = fail(threads(&go_on));
+    assert!(refusal.contains("a state in parts"), "{refusal}");
+    assert!(!std::path::Path::new(&out).exists());
 }
 
 /// The checksum of a state, in one file or in parts.

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use common::program::{checksum_of, fail, hermite_checksum, succeed, threads};
+use common::program::{checksum_by_hermite, checksum_of, fail, hermite_checksum, succeed, threads};
 use kirin_testing::Folder;
 use kirin_testing::mpi::{self, build};
 
@@ -47,6 +47,31 @@ fn any_grid_ends_with_the_file_of_hermite() {
     let out = files.file("out.txt");
     for (ranks, grid) in [(1, "1x1"), (2, "2x1"), (2, "1x2"), (4, "2x2"), (16, "4x4")] {
         let run = ["--n", "1000", "--grid", grid, "--output", &out, "--force"];
+        succeed(mpirun(ranks, &folder.join("parallel"), &run));
+        assert_eq!(checksum_of(&out), expected, "{grid}");
+    }
+}
+
+/// The ranks exchange neighbour lists, too.
+#[test]
+fn regularized_systems_are_those_of_hermite() {
+    let Some(folder) = program() else { return };
+    let of_run = [
+        "--n",
+        "700",
+        "--binary-fraction",
+        "0.3",
+        "--eps",
+        "0",
+        "--regularize",
+        "40",
+    ];
+    let expected = checksum_by_hermite(&of_run, 0.03125);
+    let files = Folder::new("mpi-systems");
+    let out = files.file("out.txt");
+    for (ranks, grid) in [(2, "1x2"), (4, "2x2")] {
+        let more = ["--t-end", "1/32", "--grid", grid, "--output", &out];
+        let run = [&of_run[..], &more, &["--force"]].concat();
         succeed(mpirun(ranks, &folder.join("parallel"), &run));
         assert_eq!(checksum_of(&out), expected, "{grid}");
     }

@@ -34,19 +34,19 @@ fn the_commands_of_the_readme_run() {
             let arguments: Vec<String> = arguments.iter().map(is_ours).collect();
             let text = typed(&PROGRAM, &folder, &arguments, false).text;
             assert!(
-                text.contains("N = 1 500") && text.contains("4 096"),
+                text.contains("N = 1 000") && text.contains("4 096"),
                 "{text}"
             );
             continue;
         }
-        let arguments = shortened(&arguments, &[("--n", "1500")]);
+        let arguments = shortened(&arguments, &[("--n", "1000")]);
         let ranks = value(&arguments, "--ranks").unwrap_or("1").to_owned();
         let ran = typed(&PROGRAM, &folder, &arguments, true);
         assert_eq!(ran.figures["ranks"].to_string(), ranks);
         let error = ran.number("energy_error");
         assert!(error < 1e-5, "{arguments:?}: {error:e}");
     }
-    assert_eq!(typed_ones, 5);
+    assert_eq!(typed_ones, 6);
     assert!(folder.text("run.blocks").starts_with("kirin-blocks 1"));
     assert!(folder.text("run.svg").starts_with("<svg"));
 }

@@ -15,11 +15,12 @@ use kirin_kit::few_body::subsystem::Felt;
 use kirin_kit::galaxy::Field;
 use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
 
+use super::Integrator;
 use super::regularized::Held;
-use super::{ID, Integrator};
 use crate::error::Error;
 use crate::particle;
 use crate::scheme;
+use crate::sources::{Sources, wants_neighbours};
 
 /// The force on one particle.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +95,7 @@ impl Centre<'_> {
     }
 }
 
-impl Integrator<'_> {
+impl<S: Sources> Integrator<S> {
     /// Finds the forces at `t` on the particles in `list`, as many at a time as the library takes, and
     /// passes each to `use_force`.
     pub(super) fn forces(
@@ -106,9 +107,8 @@ impl Integrator<'_> {
         let (nj, eps2) = (self.bodies.len(), self.settings.eps * self.settings.eps);
         let mut block = std::mem::take(&mut self.block);
         let mut places = std::mem::take(&mut self.places);
-        let mut labels = std::mem::take(&mut self.labels);
         if !list.is_empty() {
-            self.grape.set_ti(ID, t);
+            self.sources.set_time(t);
         }
         let mut rest = list;
         while !rest.is_empty() {
@@ -116,13 +116,15 @@ impl Integrator<'_> {
             let (chunk, others) = rest.split_at(count);
             rest = others;
             self.fill(&places, &mut block);
-            self.grape.firsthalf(ID, nj, &mut block, eps2);
-            let status = self.grape.lasthalf(ID, nj, &mut block, eps2);
-            if status != 0 {
-                return Err(Error::Library(status));
+            let mine = self.sources.forces(nj, &mut block, eps2)?;
+            let corrected = self.correct(t, &places, &mine, &mut block);
+            if corrected.is_err() {
+                // Other ranks find a force that is not finite, and end, too.
+                block.acc[mine.clone()].fill([f64::NAN; 3]);
             }
-            let lists = self.neighbours(&block, &mut labels)?;
-            self.correct(t, &places, &mut block)?;
+            self.sources.complete(&mut block, mine)?;
+            corrected?;
+            let lists = self.neighbours(&block)?;
             let mut k = 0;
             for &i in chunk {
                 let own = places[k..].iter().take_while(|place| place.i == i).count();
@@ -140,7 +142,7 @@ impl Integrator<'_> {
                 use_force(self, i, force)?;
             }
         }
-        (self.block, self.places, self.labels) = (block, places, labels);
+        (self.block, self.places) = (block, places);
         Ok(())
     }
 
@@ -191,8 +193,14 @@ impl Integrator<'_> {
         scheme::predict(&particle::point(&self.bodies[i], state), t - state.t)
     }
 
-    /// Adds to the forces of the centres of systems at `t` what particles around them feel beside.
-    fn correct(&self, t: f64, places: &[Place], block: &mut Block) -> Result<(), Error> {
+    /// Adds to the forces of the centres of systems at `t` what particles around them feel beside, at `mine` of the places.
+    fn correct(
+        &self,
+        t: f64,
+        places: &[Place],
+        mine: &Range<usize>,
+        block: &mut Block,
+    ) -> Result<(), Error> {
         if self.regularized.at.is_empty() {
             return Ok(());
         }
@@ -209,9 +217,13 @@ impl Integrator<'_> {
         };
         let mut centres: BTreeMap<usize, Centre<'_>> = BTreeMap::new();
         let mut found = Vec::new();
-        let mut k = 0;
+        let mut next = 0;
         for own in places.chunk_by(|a, b| a.i == b.i) {
-            let i = own[0].i;
+            let (first, i) = (next, own[0].i);
+            next += own.len();
+            if mine.end <= first || next <= mine.start {
+                continue;
+            }
             // Mass and acceleration of the particle decide what it feels.
             let (mass, acceleration) = (self.bodies[i].mass, norm(&self.states[i].acc));
             let from_first = own.iter().map(|place| norm(&sub(&place.x, &own[0].x)));
@@ -219,15 +231,14 @@ impl Integrator<'_> {
             let reaches = &self.regularized.reaches;
             reaches.find(&own[0].x, size, mass, acceleration, &mut found);
             found.retain(|first| *first != i);
-            for place in own {
+            for (k, place) in (first..).zip(own).filter(|(k, _)| mine.contains(k)) {
                 let mut pull = Pull::default();
-                for &first in &found {
-                    let centre = centres.entry(first).or_insert_with(|| centre(first));
+                for &system in &found {
+                    let centre = centres.entry(system).or_insert_with(|| centre(system));
                     centre.add_correction(place, mass, acceleration, &mut pull)?;
                 }
                 add_scaled(&mut block.acc[k], 1.0, &pull.0);
                 add_scaled(&mut block.jerk[k], 1.0, &pull.1);
-                k += 1;
             }
         }
         Ok(())
@@ -258,26 +269,15 @@ impl Integrator<'_> {
 
     /// For each particle of `block`, the addresses of the stars and systems near it. Empty if no particle of the block
     /// looks for neighbours.
-    fn neighbours(&self, block: &Block, labels: &mut Vec<i32>) -> Result<Vec<Vec<usize>>, Error> {
-        if block.h2.iter().all(|h2| *h2 <= 0.0) {
+    fn neighbours(&mut self, block: &Block) -> Result<Vec<Vec<usize>>, Error> {
+        if !wants_neighbours(block) {
             return Ok(Vec::new());
         }
-        let missing =
-            || Error::Refused("--regularize: this library has no neighbour lists".to_owned());
-        let status = self.grape.read_neighbour_list(ID).ok_or_else(missing)?;
-        if status != 0 {
-            return Err(Error::Library(status));
-        }
-        labels.resize(self.bodies.len() + 1, 0);
-        let mut lists = vec![Vec::new(); block.index.len()];
+        let mut lists = vec![Vec::new(); block.len()];
         for (k, list) in lists.iter_mut().enumerate() {
             if block.h2[k] > 0.0 {
-                let found = self.grape.get_neighbour_list(ID, k, labels);
-                let (status, length) = found.ok_or_else(missing)?;
-                if status != 0 {
-                    return Err(Error::Library(status));
-                }
-                *list = self.regularized.near(block.index[k], &labels[..length]);
+                let labels = self.sources.neighbours(k)?;
+                *list = self.regularized.near(block.index[k], labels);
             }
         }
         Ok(lists)

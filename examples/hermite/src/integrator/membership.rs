@@ -19,6 +19,7 @@ use super::forces::Place;
 use super::regularized::{Held, planned};
 use crate::error::Error;
 use crate::particle;
+use crate::sources::Sources;
 use crate::step;
 
 /// Perturbation by each other above which two parts become one system, and below which they part.
@@ -36,7 +37,7 @@ pub(super) const MOST: usize = 8;
 /// A perturbation, and the particles that become one. Unions are made in this order.
 type Union = (f64, Vec<usize>);
 
-impl Integrator<'_> {
+impl<S: Sources> Integrator<S> {
     /// Square of the radius of the neighbour list that particle `i` needs at one of its places; 0 for none. Stars with long
     /// steps have no close neighbour, so they ask for no list. A crowded system asks for one list only: that at its first place
     /// is so large that it has all stars near the other places, too.

@@ -7,8 +7,9 @@ use kirin_kit::vector::{Vec3, add_scaled, sub};
 
 use super::Integrator;
 use super::regularized::Held;
+use crate::sources::Sources;
 
-impl Integrator<'_> {
+impl<S: Sources> Integrator<S> {
     /// The centres of two lists of particles as a pair at `t`, without the tide on them.
     pub(super) fn centres(&self, t: f64, first: &[usize], second: &[usize]) -> Pair {
         let centre = |list: &[usize]| {

@@ -19,6 +19,7 @@ use super::forces::time_scale;
 use super::reaches::Reaches;
 use crate::error::Error;
 use crate::settings::Settings;
+use crate::sources::Sources;
 use crate::step;
 
 /// A system, and what follows from it.
@@ -236,7 +237,7 @@ pub(super) fn planned(mut system: Subsystem, state: &mut State, eta: f64) -> Sub
     system
 }
 
-impl Integrator<'_> {
+impl<S: Sources> Integrator<S> {
     /// The system whose centre is particle `i`, if it is one, at `t`, where it was found to feel these `pulls`.
     pub(super) fn system_at(
         &self,

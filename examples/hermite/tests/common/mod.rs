@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard};
 use hermite::checkpoint;
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
+use hermite::sources::Library;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::run::Run;
@@ -50,21 +51,26 @@ pub fn figures(test: &str, arguments: &[&str]) -> Value {
 }
 
 /// The run as it goes on from the text of its checkpoint.
-pub fn through_text<'g>(grape: &'g Grape, run: Run<Integrator<'g>>) -> Run<Integrator<'g>> {
+pub fn through_text<'g>(
+    grape: &'g Grape,
+    run: Run<Integrator<Library<'g>>>,
+) -> Run<Integrator<Library<'g>>> {
     through_text_with(grape, run, |settings| settings)
 }
 
 /// The same with other settings, which follow from the saved ones.
 pub fn through_text_with<'g>(
     grape: &'g Grape,
-    run: Run<Integrator<'g>>,
+    run: Run<Integrator<Library<'g>>>,
     others: impl Fn(Settings) -> Settings,
-) -> Run<Integrator<'g>> {
+) -> Run<Integrator<Library<'g>>> {
     let mut text = Vec::new();
     run.save().unwrap().write(&mut text).unwrap();
     // The library's memory goes with the run: nothing but the text is left.
     drop(run);
     let snapshot = Snapshot::parse(&text).unwrap();
     let settings = checkpoint::settings(&snapshot).unwrap().unwrap();
-    checkpoint::resume(grape, others(settings), snapshot).unwrap()
+    let library = Library::open(grape).unwrap();
+    let (integrator, log) = checkpoint::resume(library, others(settings), snapshot).unwrap();
+    Run::new(integrator, log).unwrap()
 }

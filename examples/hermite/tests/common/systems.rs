@@ -2,6 +2,7 @@
 
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
+use hermite::sources::Library;
 use kirin::client::Grape;
 use kirin_kit::few_body::kepler::Orbit;
 use kirin_kit::run::{Integration, Log, Run};
@@ -45,7 +46,7 @@ pub fn orbit(a: &Body, b: &Body) -> Orbit {
     Orbit::of(&sub(&b.x, &a.x), &sub(&b.v, &a.v), a.mass + b.mass)
 }
 
-pub fn reach(run: &mut Integrator<'_>, t: f64) -> Vec<Body> {
+pub fn reach(run: &mut Integrator<Library<'_>>, t: f64) -> Vec<Body> {
     while run.next_time().unwrap() <= t {
         run.step().unwrap();
     }

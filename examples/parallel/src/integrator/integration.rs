@@ -1,7 +1,6 @@
 //! The integration as a run sees it: records, states, what the ranks agree on.
 
 use std::path::Path;
-use std::time::Instant;
 
 use hermite::checkpoint;
 use hermite::motion::Motion;
@@ -10,15 +9,17 @@ use kirin_kit::Body;
 use kirin_kit::Snapshot;
 use kirin_kit::bound::{BoundPart, Potentials};
 use kirin_kit::columns::Column;
-use kirin_kit::command::tell;
+use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::checkpoint::save;
-use kirin_kit::communicator::{Communicator, Operation};
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Decision, Integration};
 use kirin_kit::snapshot::State;
 
-use super::{Integrator, OCCASIONS, PATIENCE, potentials};
+use super::Integrator;
+use crate::agreement::share;
 use crate::error::Error;
+use crate::machine::Node;
+use crate::potentials;
 
 impl<C: Communicator> Integration for Integrator<'_, C> {
     type Error = Error;
@@ -59,9 +60,7 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
     }
 
     fn share(&mut self, value: f64) -> Result<f64, Error> {
-        let mut shared = [value];
-        self.machine.world.broadcast(0, &mut shared)?;
-        Ok(shared[0])
+        share(&self.machine.world, value)
     }
 
     fn remark(&mut self) -> Option<String> {
@@ -138,43 +137,8 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         (world.rank(), world.size())
     }
 
-    /// Collects from all ranks whether to stop or to write a checkpoint. Also reports a rank whose forces now come
-    /// from another backend, such as the CPU after its GPU was lost.
     fn agree(&mut self, wanted: Decision) -> Result<Decision, Error> {
-        let world = &self.machine.world;
-        self.wanted.stop |= wanted.stop;
-        self.wanted.checkpoint |= wanted.checkpoint;
-        self.wanted.time_limit |= wanted.time_limit;
-        let (since, blocks, over) = &mut self.agreement;
-        *over += 1;
-        if over < blocks {
-            return Ok(Decision::default());
-        }
-        let each = since.elapsed().as_secs_f64() / *over as f64;
-        let wanted = (PATIENCE.as_secs_f64() / each).clamp(1.0, OCCASIONS as f64);
-        let (backend, _) = self.machine.sources.described();
-        for (rank, now) in self.backend.changed(world, backend)? {
-            if world.rank() == 0 {
-                tell(&format!(
-                    "parallel: the forces of rank {rank} come from `{now}` now"
-                ));
-            }
-        }
-        let Decision {
-            stop,
-            checkpoint,
-            time_limit,
-        } = std::mem::take(&mut self.wanted);
-        let [stop, checkpoint, time_limit] =
-            [stop, checkpoint, time_limit].map(|flag| f64::from(u8::from(flag)));
-        // The slowest rank decides on the blocks up to the next agreement.
-        let mut flags = [stop, checkpoint, time_limit, -wanted];
-        world.all_reduce(Operation::Max, &mut flags)?;
-        self.agreement = (Instant::now(), (-flags[3]) as u64, 0);
-        Ok(Decision {
-            stop: flags[0] > 0.0,
-            checkpoint: flags[1] > 0.0,
-            time_limit: flags[2] > 0.0,
-        })
+        let Node { world, sources, .. } = &self.machine;
+        self.agreement.reach(world, sources, wanted)
     }
 }

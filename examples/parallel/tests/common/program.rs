@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use clap::Parser;
 use hermite::integrator::Integrator;
-use kirin_kit::command::Start;
 use kirin_kit::run::{Run, RunOutputs};
+use parallel::options::Options;
 use sha2::{Digest, Sha256};
 
 use super::grape;
@@ -32,11 +33,17 @@ pub fn fail(mut command: Command) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The checksum of a snapshot's text without the lines that may differ: the wall time, the stored options, and the
-/// file's own checksum, which depends on them.
+/// The checksum of a snapshot's text without the lines that may differ: the wall time, the stored options, the counts of
+/// regularized systems, which end with a time, and the file's own checksum, which depends on them.
 pub fn checksum(text: &str) -> String {
     let lines = text.lines();
-    let others = ["run.seconds ", "run.wall ", "run.told ", "end "];
+    let others = [
+        "run.seconds ",
+        "run.wall ",
+        "run.told ",
+        "hermite.regularized ",
+        "end ",
+    ];
     let same = lines.filter(|l| !others.iter().any(|head| l.starts_with(head)));
     let mut sum = Sha256::new();
     same.for_each(|line| sum.update(format!("{line}\n")));
@@ -51,15 +58,17 @@ pub fn checksum_of(path: &str) -> String {
 
 /// The checksum of what `hermite` comes to with `n` stars at `t_end`.
 pub fn hermite_checksum(n: u64, t_end: f64) -> String {
+    checksum_by_hermite(&["--n", &n.to_string()], t_end)
+}
+
+/// The checksum of what `hermite` comes to with these options at `t_end`.
+pub fn checksum_by_hermite(arguments: &[&str], t_end: f64) -> String {
     let (_turn, grape) = grape();
-    let start = Start {
-        n: Some(n),
-        ..Start::default()
-    };
-    let bodies = start.bodies().unwrap();
-    let integrator =
-        Integrator::start(&grape, hermite::settings::Settings::default(), 0.0, bodies).unwrap();
-    let mut run = Run::new(integrator, start.log()).unwrap();
+    let options = Options::parse_from([&["parallel"], arguments].concat()).run;
+    let settings = options.settings(None).unwrap();
+    let bodies = options.bodies(&settings.galaxy).unwrap();
+    let integrator = Integrator::start(&grape, settings, 0.0, bodies).unwrap();
+    let mut run = Run::new(integrator, options.start.log()).unwrap();
     run.evolve(t_end, &RunOutputs::default(), &|| false, &|_| ())
         .unwrap();
     let mut text = Vec::new();
