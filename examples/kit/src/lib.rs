@@ -22,6 +22,7 @@
 //! * [`sum`]: sums without the rounding errors of their terms
 //! * [`run`]: the loop of a run: diagnostics, snapshots, checkpoints, signals
 //! * [`summary`]: how a run ended: table, JSON, figure
+//! * [`widest`]: loops by the widest vectors of the processor
 //! * [`pairs`]: the potential of each body in the field of all others
 //! * [`parts`]: systems of close stars as one body each
 //! * [`history`]: diagnostics over time, as curves, CSV and JSON
@@ -62,6 +63,7 @@ pub mod snapshot;
 pub mod sum;
 pub mod summary;
 pub mod vector;
+pub mod widest;
 
 pub use body::Body;
 pub use snapshot::Snapshot;

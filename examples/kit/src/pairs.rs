@@ -7,6 +7,7 @@
 use crate::body::Body;
 use crate::rows::{rows, tasks};
 use crate::vector::Vec3;
+use crate::widest::{Work, widest};
 
 /// Terms that are added side by side.
 const LANES: usize = 8;
@@ -126,13 +127,6 @@ impl Columns {
     }
 }
 
-/// What [`widest`] runs.
-trait Work {
-    type Output;
-    /// Is inlined, so that it has the instructions of its caller.
-    fn run(self) -> Self::Output;
-}
-
 /// [`Columns::add_rows`]
 struct Part<'a>(&'a Columns, usize, usize);
 
@@ -155,22 +149,6 @@ impl Work for EnergyOfRow<'_> {
     }
 }
 
-/// Does the work by the widest vectors of this processor.
-fn widest<W: Work>(work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has AVX-512.
-            return unsafe { avx512(work) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
-            return unsafe { avx2(work) };
-        }
-    }
-    work.run()
-}
-
 /// Sum of the products, in lanes.
 #[inline(always)]
 fn product(a: &[f64], b: &[f64]) -> f64 {
@@ -184,18 +162,6 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
     }
     let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
     rest + lanes.iter().sum::<f64>()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn avx512<W: Work>(work: W) -> W::Output {
-    work.run()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn avx2<W: Work>(work: W) -> W::Output {
-    work.run()
 }
 
 /// Potential energy of `bodies`: the sum of `-m_i m_j / sqrt(r_ij^2 + eps2)` over the pairs. Coincident unsoftened bodies

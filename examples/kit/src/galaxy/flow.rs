@@ -48,22 +48,20 @@ fn longest<S: Phases>(phases: &S, vector: fn(&Phase) -> &Vec3) -> f64 {
     })
 }
 
-/// The modified midpoint rule: a step of `h` in `n` parts.
-fn midpoint<S: Phases>(f: &Rates<'_>, t: f64, start: &S, h: f64, n: usize) -> S {
+/// The modified midpoint rule: a step of `h` in `n` parts, from where the rates are `slope`.
+fn midpoint<S: Phases>(f: &Rates<'_>, t: f64, (start, slope): (&S, &S), h: f64, n: usize) -> S {
     let part = h / n as f64;
     let mut rates = start.clone();
-    let mut slope = |t: f64, p: &S| {
-        f(t, p.as_ref(), rates.as_mut());
-        rates.clone()
-    };
     let mut before = start.clone();
-    let mut now = moved(start, part, &slope(t, start));
+    let mut now = moved(start, part, slope);
     for k in 1..n {
-        let next = moved(&before, 2.0 * part, &slope(t + part * k as f64, &now));
+        f(t + part * k as f64, now.as_ref(), rates.as_mut());
+        let next = moved(&before, 2.0 * part, &rates);
         before = now;
         now = next;
     }
-    let last = moved(&before, part, &slope(t + h, &now));
+    f(t + h, now.as_ref(), rates.as_mut());
+    let last = moved(&before, part, &rates);
     joined(&now, &last, |a, b| {
         std::array::from_fn(|k| 0.5 * (a[k] + b[k]))
     })
@@ -71,11 +69,13 @@ fn midpoint<S: Phases>(f: &Rates<'_>, t: f64, start: &S, h: f64, n: usize) -> S 
 
 /// One step by extrapolation, with the part of the tolerance that its error is, and how many columns it took.
 fn step<S: Phases>(f: &Rates<'_>, t: f64, start: &S, h: f64) -> (S, f64, usize) {
+    let mut slope = start.clone();
+    f(t, start.as_ref(), slope.as_mut());
     let mut table: Vec<S> = Vec::with_capacity(COLUMNS);
     let mut error = f64::INFINITY;
     for k in 0..COLUMNS {
         let n = 2 * (k + 1);
-        let mut row = vec![midpoint(f, t, start, h, n)];
+        let mut row = vec![midpoint(f, t, (start, &slope), h, n)];
         for j in 1..=k {
             let ratio = n as f64 / (2 * (k + 1 - j)) as f64;
             let factor = 1.0 / (ratio * ratio - 1.0);

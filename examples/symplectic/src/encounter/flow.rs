@@ -2,6 +2,7 @@
 
 use kirin_kit::galaxy::flow::{Phase, follow_all};
 use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
+use kirin_kit::widest::{Work, widest};
 use rayon::prelude::*;
 
 use super::SKIN;
@@ -203,8 +204,9 @@ impl Cluster<'_> {
         let (x, v) = (self.x[group.stars[0]], self.v[group.stars[0]]);
         let relative = |&i: &usize| (sub(&self.x[i], &x), sub(&self.v[i], &v));
         let start: Vec<Phase> = group.stars.iter().map(relative).collect();
+        let masses = self.masses_of(group);
         let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
-            self.rates(group, phases, rates);
+            self.rates(group, &masses, phases, rates);
         };
         let fastest = start.iter().fold(0.0, |most: f64, p| most.max(norm(&p.1)));
         let steps = (h, self.longest(2.0 * fastest));
@@ -229,8 +231,9 @@ impl Cluster<'_> {
     fn with_hole(&self, group: &Group, hole: &(f64, Law), h: f64) -> Result<Vec<Moved>, String> {
         let phase = |&i: &usize| (self.x[i], self.v[i]);
         let start: Vec<Phase> = group.stars.iter().map(phase).collect();
+        let masses = self.masses_of(group);
         let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
-            self.rates(group, phases, rates);
+            self.rates(group, &masses, phases, rates);
             for (rate, (x, _)) in rates.iter_mut().zip(phases) {
                 add_scaled(&mut rate.1, 1.0, &pull(hole, x));
             }
@@ -258,18 +261,70 @@ impl Cluster<'_> {
         }
     }
 
-    /// Rates of change by the near parts within a group.
-    fn rates(&self, group: &Group, phases: &[Phase], rates: &mut [Phase]) {
+    /// Rates of change by the near parts within a group of stars of these masses.
+    fn rates(&self, group: &Group, masses: &[f64], phases: &[Phase], rates: &mut [Phase]) {
         for (rate, (_, v)) in rates.iter_mut().zip(phases) {
             *rate = (*v, [0.0; 3]);
         }
-        let Some(law) = &self.stars else { return };
-        for &[a, b] in &group.pairs {
-            let d = sub(&phases[b].0, &phases[a].0);
-            let near = law.near(dot(&d, &d));
-            if near != 0.0 {
-                add_scaled(&mut rates[a].1, self.masses[group.stars[b]] * near, &d);
-                add_scaled(&mut rates[b].1, -self.masses[group.stars[a]] * near, &d);
+        if let Some(law) = &self.stars {
+            let pairs = &group.pairs;
+            widest(NearParts {
+                law,
+                pairs,
+                masses,
+                phases,
+                rates,
+            });
+        }
+    }
+
+    /// The masses of a group's stars.
+    fn masses_of(&self, group: &Group) -> Vec<f64> {
+        group.stars.iter().map(|&i| self.masses[i]).collect()
+    }
+}
+
+/// Pairs whose near parts are computed side by side.
+const BATCH: usize = 64;
+
+/// The near parts of a group's pairs, which are added to the rates.
+struct NearParts<'a> {
+    law: &'a Law,
+    pairs: &'a [[usize; 2]],
+    masses: &'a [f64],
+    phases: &'a [Phase],
+    rates: &'a mut [Phase],
+}
+
+impl Work for NearParts<'_> {
+    type Output = ();
+
+    /// One simple loop over coordinates, one over distances, which becomes vectors, and one over sums.
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            law,
+            pairs,
+            masses,
+            phases,
+            rates,
+        } = self;
+        let (mut d, mut near) = ([[0.0; BATCH]; 3], [0.0; BATCH]);
+        for batch in pairs.chunks(BATCH) {
+            for (k, &[a, b]) in batch.iter().enumerate() {
+                let (from, to) = (&phases[a].0, &phases[b].0);
+                for (d, (from, to)) in d.iter_mut().zip(from.iter().zip(to)) {
+                    d[k] = to - from;
+                }
+            }
+            let [x, y, z] = &d;
+            for k in 0..BATCH {
+                near[k] = law.near(x[k] * x[k] + y[k] * y[k] + z[k] * z[k]);
+            }
+            for (k, &[a, b]) in batch.iter().enumerate() {
+                let d = [x[k], y[k], z[k]];
+                add_scaled(&mut rates[a].1, masses[b] * near[k], &d);
+                add_scaled(&mut rates[b].1, -masses[a] * near[k], &d);
             }
         }
     }
