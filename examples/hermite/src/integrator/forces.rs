@@ -124,18 +124,15 @@ impl<S: Sources> Integrator<S> {
             }
             self.sources.complete(&mut block, mine)?;
             corrected?;
-            let lists = self.neighbours(&block)?;
+            let mut lists = self.neighbours(&block)?;
             let mut k = 0;
             for &i in chunk {
                 let own = places[k..].iter().take_while(|place| place.i == i).count();
                 let mut force = self.force(i, k..k + own, &places, &block);
-                if let Some(own) = lists.get(k..k + own) {
-                    force.near = own.concat();
-                    if force.is_crowded {
-                        self.leave_partners(t, &places[k..k + own.len()], &mut force.near);
-                    }
+                if let Some(near) = lists.get_mut(k) {
+                    force.near = std::mem::take(near);
+                    self.leave_partners(t, &places[k..k + own], &mut force.near);
                     force.near.sort_unstable();
-                    force.near.dedup();
                     force.is_crowded |= !force.near.is_empty();
                 }
                 k += own;

@@ -39,21 +39,26 @@ type Union = (f64, Vec<usize>);
 
 impl<S: Sources> Integrator<S> {
     /// Square of the radius of the neighbour list that particle `i` needs at one of its places; 0 for none. Stars with long
-    /// steps have no close neighbour, so they ask for no list. A crowded system asks for one list only: that at its first place
-    /// is so large that it has all stars near the other places, too.
+    /// steps have no close neighbour, so they ask for no list. A system asks for one list only: that at its first place is so
+    /// large that it has all stars near the other places, too.
     pub(super) fn search2(&self, i: usize, is_first_place: bool) -> f64 {
         let own = self.own_search2(i);
         let all = &self.regularized;
-        match (&all.limits, all.at.get(&i).filter(|held| held.is_crowded)) {
-            (Some(limits), Some(held)) if is_first_place => {
-                // Those further away than this from its centre would not be left in the list.
-                let mass = self.bodies[i].mass + all.heaviest.max(all.heaviest_system);
-                let furthest = PREDICTED * WIDER * limits.radius_of(mass);
-                (own.sqrt().min(furthest) + 2.0 * held.size).powi(2)
-            }
-            (_, Some(_)) => 0.0,
-            (_, None) => own,
+        let (Some(limits), Some(held)) = (&all.limits, all.at.get(&i)) else {
+            return own;
+        };
+        if !is_first_place || own == 0.0 {
+            return 0.0;
         }
+        let own = match held.is_crowded {
+            // Those further away than this from its centre would not be left in the list.
+            true => {
+                let mass = self.bodies[i].mass + all.heaviest.max(all.heaviest_system);
+                own.sqrt().min(PREDICTED * WIDER * limits.radius_of(mass))
+            }
+            false => own.sqrt(),
+        };
+        (own + 2.0 * held.size).powi(2)
     }
 
     /// Square of the radius about each place of particle `i` within which it looks for others.
@@ -72,13 +77,15 @@ impl<S: Sources> Integrator<S> {
         }
     }
 
-    /// Leaves in the list `near` of a crowded system those that it looks for about its `places` at `t`, and of these only
-    /// those that are near enough to become one with it.
+    /// Leaves in the list `near` of a system those that it looks for about its `places` at `t`. If it is crowded, they must also
+    /// be near enough to become one with it.
     pub(super) fn leave_partners(&self, t: f64, places: &[Place], near: &mut Vec<usize>) {
-        let Some(limits) = &self.regularized.limits else {
+        let i = places[0].i;
+        let all = &self.regularized;
+        let (Some(limits), Some(held), false) = (&all.limits, all.at.get(&i), near.is_empty())
+        else {
             return;
         };
-        let i = places[0].i;
         let (centre, own2) = (self.predicted(i, t).0, self.own_search2(i));
         let distance2 = |x: &Vec3, y: &Vec3| {
             let dx = sub(x, y);
@@ -87,7 +94,8 @@ impl<S: Sources> Integrator<S> {
         near.retain(|&j| {
             let (x, _) = self.predicted(j, t);
             let radius = limits.radius_of(self.bodies[i].mass + self.bodies[j].mass);
-            distance2(&x, &centre) < (PREDICTED * WIDER * radius).powi(2)
+            let is_partner = || distance2(&x, &centre) < (PREDICTED * WIDER * radius).powi(2);
+            (!held.is_crowded || is_partner())
                 && places.iter().any(|place| distance2(&x, &place.x) < own2)
         });
     }
