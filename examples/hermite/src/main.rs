@@ -9,7 +9,7 @@ use clap::Parser;
 use hermite::checkpoint;
 use hermite::error::Error as HermiteError;
 use hermite::integrator::Integrator;
-use hermite::options::{DEFAULT_T_END, Options, RunOptions};
+use hermite::options::{Options, RunOptions};
 use hermite::output::Report;
 use hermite::sources::Library;
 use hermite::thesis;
@@ -45,17 +45,13 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let _claim = files.claim()?;
     options.check_memory(1)?;
     let grape = Grape::linked_or(options.library())?;
-    let mut run = match snapshot {
+    let (mut run, t_end) = match snapshot {
         Some(snapshot) => {
             let path = files.input.as_deref().unwrap_or(Path::new(""));
             from(&options, &grape, snapshot).map_err(named(path))?
         }
         None => begin(&options, &grape)?,
     };
-    let galaxy = &run.integration.settings().galaxy;
-    let t_end = options
-        .galaxy
-        .t_end(&options.control, DEFAULT_T_END, galaxy)?;
     let summary = conduct("hermite", &mut run, t_end, &options.control)?;
     let report = Report::new(&summary, &run.integration, grape.name());
     // A reader that has gone away, such as `head`, misses the table but spoils nothing.
@@ -64,19 +60,20 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     Ok(summary.ended)
 }
 
+/// A run, and the time at which it ends.
+type Begun<'g> = (Run<Integrator<Library<'g>>>, f64);
+
 /// A new run of a model.
-fn begin<'g>(
-    options: &RunOptions,
-    grape: &'g Grape,
-) -> Result<Run<Integrator<Library<'g>>>, HermiteError> {
+fn begin<'g>(options: &RunOptions, grape: &'g Grape) -> Result<Begun<'g>, HermiteError> {
     let settings = options.settings(None)?;
+    let t_end = options.t_end(&settings.galaxy, 0.0)?;
     let bodies = options.bodies(&settings.galaxy)?;
     if let Some(remark) = options.start.remark(settings.galaxy.known_units().as_ref()) {
         tell(&format!("hermite: {remark}"));
     }
     check_places(&bodies, settings.eps)?;
     let integrator = Integrator::start(grape, settings, 0.0, bodies)?;
-    Run::new(integrator, options.start.log())
+    Ok((Run::new(integrator, options.start.log())?, t_end))
 }
 
 /// The run that `snapshot` holds, or a new one from its bodies.
@@ -84,15 +81,17 @@ fn from<'g>(
     options: &RunOptions,
     grape: &'g Grape,
     mut snapshot: Snapshot,
-) -> Result<Run<Integrator<Library<'g>>>, HermiteError> {
+) -> Result<Begun<'g>, HermiteError> {
     if let Some(saved) = checkpoint::settings(&snapshot)? {
-        let (settings, library) = (options.settings(Some(saved))?, Library::open(grape)?);
-        let (integrator, log) = checkpoint::resume(library, settings, snapshot)?;
-        return Run::new(integrator, log);
+        let settings = options.settings(Some(saved))?;
+        let t_end = options.t_end(&settings.galaxy, snapshot.time)?;
+        let (integrator, log) = checkpoint::resume(Library::open(grape)?, settings, snapshot)?;
+        return Ok((Run::new(integrator, log)?, t_end));
     }
     let settings = options.new_settings(options.galaxy_of(&snapshot)?)?;
     check_places(&snapshot.bodies, settings.eps)?;
     let time = options.place(&settings, &mut snapshot)?;
+    let t_end = options.t_end(&settings.galaxy, time)?;
     let integrator = Integrator::start(grape, settings, time, snapshot.bodies)?;
-    Run::new(integrator, Log::default())
+    Ok((Run::new(integrator, Log::default())?, t_end))
 }

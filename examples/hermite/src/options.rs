@@ -12,7 +12,7 @@ use kirin_kit::library::LibraryOption;
 use kirin_kit::models::BinaryOptions;
 use kirin_kit::number::number;
 use kirin_kit::quantity::{self, Quantity};
-use kirin_kit::run::{Guard, Kept, RunControl};
+use kirin_kit::run::{Guard, Kept, RunControl, check_end};
 use kirin_kit::settings::{Given, contradiction};
 use serde::{Deserialize, Serialize};
 
@@ -156,6 +156,17 @@ impl RunOptions {
     pub fn check_memory(&self, ranks: u64) -> Result<(), String> {
         let bytes = BYTES + (ranks - 1) * COPY;
         self.control.check_memory(self.start.count(), bytes)
+    }
+
+    /// The end of a run in this galaxy that is at `time`.
+    ///
+    /// # Errors
+    ///
+    /// It is no later, or has a unit that nothing gives a meaning; in words.
+    pub fn t_end(&self, galaxy: &Galaxy, time: f64) -> Result<f64, String> {
+        let t_end = self.galaxy.t_end(&self.control, DEFAULT_T_END, galaxy)?;
+        check_end(time, t_end)?;
+        Ok(t_end)
     }
 
     /// The settings of a new run, or those of the `saved` one. Options may change the limits of accuracy of a saved

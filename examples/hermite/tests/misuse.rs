@@ -162,6 +162,26 @@ fn a_resumed_run_keeps_what_it_was_told() {
     assert!(refusal.contains("--t-end must be later"), "{refusal}");
 }
 
+/// The forces at the start take minutes for large clusters: an end that is past is refused before.
+#[test]
+fn an_end_that_is_past_is_refused_before_any_force() {
+    let watched = kirin_testing::Program {
+        path: env!("CARGO_BIN_EXE_hermite"),
+        environment: &[("KIRIN_STATS", "1")],
+    };
+    let folder = Folder::new("past");
+    let state = folder.file("state.txt");
+    let small = ["--n", "16", "--t-end", "1/8", "--output", &state];
+    let ran = watched.command(&small).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(said.contains("kirin:   blocks"), "{said}");
+    for arguments in [&["--n", "16", "--t-end", "0"][..], &["--input", &state]] {
+        let refusal = watched.fail(arguments);
+        assert!(refusal.contains("--t-end must be later"), "{refusal}");
+        assert!(!refusal.contains("kirin:   blocks"), "{refusal}");
+    }
+}
+
 /// Times and lengths may have units where a galaxy or `--units` gives them a meaning.
 #[test]
 fn units_are_read_and_written() {

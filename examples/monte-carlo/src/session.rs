@@ -14,7 +14,7 @@ use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::galaxy::{Galaxy, Units};
 use kirin_kit::interrupt::{checkpoint_requested, elapsed, interrupted};
 use kirin_kit::progress::Progress;
-use kirin_kit::run::{Clock, Failures, FileKind, Table, Told, tell_what_goes_on};
+use kirin_kit::run::{Clock, Failures, FileKind, Table, Told, check_end, tell_what_goes_on};
 use kirin_report::machine::check_memory;
 
 use crate::checkpoint::Checkpoint;
@@ -332,10 +332,7 @@ impl<C: Communicator> Run<C> {
             .t_end(DEFAULT_T_END, Some(&clock))
             .map_err(Error::Refused)?;
         let start = self.cluster.scaled_time();
-        if t_end <= start {
-            let why = format!("the run is at t = {start} already: --t-end must be later");
-            return Err(Error::Refused(why).into());
-        }
+        check_end(start, t_end).map_err(Error::Refused)?;
         let files = &options.control.files;
         let mut plan = files
             .plan(t_end - start, Some(&clock))

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hermite::checkpoint;
 use hermite::counts::Counts;
-use hermite::options::{DEFAULT_T_END, RunOptions};
+use hermite::options::RunOptions;
 use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_core::process::ranks;
@@ -116,17 +116,7 @@ pub fn run<C: Communicator>(
     }
     let _claim = first(&|| files.claim())?;
     let galaxy = &start.settings.galaxy;
-    let t_end = told
-        .galaxy
-        .t_end(&told.control, DEFAULT_T_END, galaxy)
-        .map_err(Error::Refused)?;
-    if t_end <= start.time {
-        let why = format!(
-            "the run is at t = {} already: --t-end must be later",
-            start.time
-        );
-        return Err(refuse(why).into());
-    }
+    let t_end = told.t_end(galaxy, start.time).map_err(refuse)?;
     first(&|| {
         files
             .check_replaced(start.n, (start.time, t_end), Some(galaxy), &start.log)

@@ -11,7 +11,7 @@ use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::checkpoint::{first_error, load};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::diagnostics::Energy;
-use kirin_kit::run::{Integration, Run, conduct};
+use kirin_kit::run::{Integration, Run, check_end, conduct};
 use kirin_kit::snapshot::parts::{self, Manifest};
 
 use crate::checkpoint;
@@ -88,10 +88,7 @@ fn check<C: Communicator>(
     options: &Options,
 ) -> Result<(), Error> {
     let time = run.integration.time();
-    if t_end <= time {
-        let why = format!("the run is at t = {time} already: --t-end must be later");
-        return Err(Error::Refused(why));
-    }
+    check_end(time, t_end).map_err(Error::Refused)?;
     let world = &run.integration.forces().ranks().world;
     let (n, log) = (run.integration.count(), run.log());
     let files = &options.control.files;

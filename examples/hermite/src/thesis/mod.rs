@@ -20,6 +20,7 @@ use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
 use kirin_kit::galaxy::GalaxyOptions;
 use kirin_kit::interrupt;
+use kirin_kit::run::check_end;
 
 use crate::options::Options;
 use document::Document;
@@ -39,9 +40,7 @@ pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let settings = worker::settings(options)?;
     settings.validate()?;
     let t_end = worker::t_end(options)?;
-    if t_end <= 0.0 {
-        return Err("the runs begin at t = 0: --t-end must be later".into());
-    }
+    check_end(0.0, t_end)?;
     interrupt::catch()?;
     let begun = Circumstances::begin(env!("CARGO_PKG_VERSION"));
     let mut bench = Bench::start()?;

@@ -26,9 +26,7 @@ pub fn conduct<I: Integration, Own: Kept + AsRef<Guard>>(
     control: &RunControl<Own>,
 ) -> Result<Summary, Box<dyn Error>> {
     let (start, files) = (run.integration.time(), &control.files);
-    if t_end <= start {
-        return Err(format!("the run is at t = {start} already: --t-end must be later").into());
-    }
+    check_end(start, t_end)?;
     let (rank, ranks) = run.integration.rank();
     if ranks == 1 {
         let (n, galaxy) = (run.integration.count(), run.integration.galaxy());
@@ -115,6 +113,20 @@ pub fn conduct<I: Integration, Own: Kept + AsRef<Guard>>(
             }
             Ok(Summary::of(run, before, t_end, ended)?)
         }
+    }
+}
+
+/// Whether a run that is at `time` may go to `t_end`.
+///
+/// # Errors
+///
+/// This is no later; in words.
+pub fn check_end(time: f64, t_end: f64) -> Result<(), String> {
+    match t_end > time {
+        true => Ok(()),
+        false => Err(format!(
+            "the run is at t = {time} already: --t-end must be later"
+        )),
     }
 }
 

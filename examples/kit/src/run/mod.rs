@@ -18,7 +18,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 pub use clock::{Cadence, Clock, Interval, Timer};
-pub use conduct::{conduct, tell_what_goes_on};
+pub use conduct::{check_end, conduct, tell_what_goes_on};
 pub use control::{Kept, RunControl};
 pub use grid::TimeGrid;
 pub use guard::{Guard, Verdict};
