@@ -332,9 +332,9 @@ pub fn counts(snapshot: &Snapshot) -> Result<Counts, Error> {
     })
 }
 
-/// The integration that `snapshot` was saved from, and what had happened. `settings` hold from now on: they are those of the snapshot, except that
-/// the limits of accuracy may differ, and that it may regularize systems from now on. If it does, all stars take a step that
-/// ends at the time of the snapshot and begin anew there.
+/// The integration that `snapshot` was saved from, and what had happened. `settings` hold from now on: they are those of
+/// the snapshot, except that the limits of accuracy may differ, and that it may regularize systems from now on. If it does, all
+/// stars take a step that ends at the time of the snapshot and begin anew there.
 ///
 /// # Errors
 ///

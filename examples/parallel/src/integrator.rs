@@ -484,16 +484,6 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         &self.counts
     }
 
-    /// What this rank received for the blocks of this integrator, without diagnostics.
-    pub fn tally(&self) -> &Tally {
-        &self.tally
-    }
-
-    /// Blocks of this integrator, which may have been resumed.
-    pub fn blocks(&self) -> u64 {
-        self.blocks
-    }
-
     /// What the rank has done.
     pub fn work(&self) -> Work<'_, 'g, C> {
         Work {

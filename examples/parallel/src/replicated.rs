@@ -58,11 +58,6 @@ impl<'g, C: Communicator> Replicated<'g, C> {
         self.machine().world.rank() == 0
     }
 
-    /// The integration.
-    pub fn integrator(&self) -> &Integrator<SharedSources<'g, C>> {
-        &self.integrator
-    }
-
     /// What the rank has done.
     pub fn work(&self) -> Work<'_, 'g, C> {
         Work {
