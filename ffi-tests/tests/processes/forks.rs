@@ -60,14 +60,19 @@ fn a_signal_handler_forks_in_the_middle_of_a_call() {
     }
 }
 
-/// What the documentation says of a handler that leaves a call by `siglongjmp`.
+/// What the documentation says of a handler that leaves a call by `siglongjmp`. Other threads of kirin would go on with what
+/// the call had on its stack.
 #[test]
 fn a_thread_that_jumped_out_of_a_call_is_refused_and_its_program_ends() {
     let Some(client) = compile("longjmp.c", Link::Shared) else {
         return;
     };
     for statistics in ["0", "1"] {
-        let settings = [("KIRIN_BACKEND", "cpu"), ("KIRIN_STATS", statistics)];
+        let settings = [
+            ("KIRIN_BACKEND", "cpu"),
+            ("KIRIN_THREADS", "1"),
+            ("KIRIN_STATS", statistics),
+        ];
         let output = run(clean_command(&client, &settings).args(NOTHING));
         let (out, err) = texts(&output);
         assert_eq!(out, "-6 -6 -6\n", "{err}");
