@@ -391,11 +391,14 @@ fn check_regularized(settings: &Settings, options: &Options) -> Result<(), Error
         _ if options.algorithm == Algorithm::Ring => "--algorithm ring",
         Options { parts: true, .. } => "--parts",
         Options {
+            unlike_ranks: true, ..
+        } => "--unlike-ranks",
+        Options {
             record_blocks: Some(_),
             ..
         } => "--record-blocks",
         _ => return Ok(()),
     };
-    let why = format!("--regularize: not with {not}, since every rank has all particles");
+    let why = format!("--regularize: not with {not}, since every rank moves all particles");
     Err(Error::Refused(why))
 }

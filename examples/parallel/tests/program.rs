@@ -329,6 +329,7 @@ fn what_regularized_runs_cannot_do_is_refused() {
         (&["--algorithm", "ring"][..], "--algorithm ring"),
         (&["--parts", "--output", &out], "--parts"),
         (&["--record-blocks", &out], "--record-blocks"),
+        (&["--unlike-ranks"], "--unlike-ranks"),
     ] {
         let refusal = fail(threads(&[&small[..], &["--regularize"], more].concat()));
         assert!(
