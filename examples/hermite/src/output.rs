@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::counts::Counts;
 use crate::integrator::Integrator;
 use crate::settings::Settings;
-use crate::sources::{Library, Sources};
+use crate::sources::Library;
 
 /// The scheme's own figures, for people.
 pub fn rows(counts: &Counts) -> Vec<(&'static str, String)> {

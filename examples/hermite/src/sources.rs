@@ -1,4 +1,4 @@
-//! Where the particles of an integration act from: the j-particles of a library, or of one library on each of many ranks.
+//! What computes the forces of an integration: a library, or one library on each of many ranks.
 
 use std::ops::Range;
 
@@ -32,8 +32,7 @@ pub trait Sources {
     /// The library fails, or has no neighbour lists.
     fn forces(&mut self, nj: usize, block: &mut Block, eps2: f64) -> Result<Range<usize>, Error>;
 
-    /// Completes the block whose forces on `mine` are known here, and may have been changed since: brings those that other
-    /// ranks know.
+    /// Completes a block, of which this rank has the forces on `mine` as they shall be: brings the forces of the other ranks.
     ///
     /// # Errors
     ///
@@ -49,12 +48,6 @@ pub trait Sources {
     ///
     /// The library fails.
     fn neighbours(&mut self, k: usize) -> Result<&[i32], Error>;
-
-    /// Name of what computes the forces.
-    fn backend(&self) -> String;
-
-    /// Their precision.
-    fn precision(&self) -> String;
 }
 
 /// Cluster 0 of a library: one integration at a time for each library.
@@ -74,6 +67,16 @@ impl<'g> Library<'g> {
         succeeded(grape.open(ID))?;
         let room = Vec::new();
         Ok(Self { grape, room })
+    }
+
+    /// Name of what computes the forces.
+    pub fn backend(&self) -> String {
+        self.grape.backend(ID)
+    }
+
+    /// Their precision.
+    pub fn precision(&self) -> String {
+        self.grape.precision(ID)
     }
 }
 
@@ -104,14 +107,6 @@ impl Sources for Library<'_> {
 
     fn neighbours(&mut self, k: usize) -> Result<&[i32], Error> {
         list(self.grape, ID, k, &mut self.room)
-    }
-
-    fn backend(&self) -> String {
-        self.grape.backend(ID)
-    }
-
-    fn precision(&self) -> String {
-        self.grape.precision(ID)
     }
 }
 

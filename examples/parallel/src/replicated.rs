@@ -2,7 +2,7 @@
 //! systems.
 //!
 //! Systems form, divide and move by what is known of all their stars. So each rank has all particles and systems and does the
-//! same with them; only the forces by the library, which take most of the time of large clusters, are divided.
+//! same with them. Only the forces are divided: they take most of the time of large clusters.
 
 use std::time::Instant;
 

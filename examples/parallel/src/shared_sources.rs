@@ -180,14 +180,6 @@ impl<C: Communicator> Sources for SharedSources<'_, C> {
     fn neighbours(&mut self, k: usize) -> Result<&[i32], Of> {
         Ok(&self.lists[k])
     }
-
-    fn backend(&self) -> String {
-        self.machine.sources.described().0
-    }
-
-    fn precision(&self) -> String {
-        self.machine.sources.described().1
-    }
 }
 
 /// Puts these forces into the block.
