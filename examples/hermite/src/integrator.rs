@@ -40,6 +40,10 @@ pub struct Integrator<S> {
     time: f64,
     bodies: Vec<Body>,
     states: Vec<State>,
+    /// The address of each particle in the library: ghosts (`regularized.rs`) come last.
+    addresses: Vec<usize>,
+    /// Number of particles other than ghosts.
+    nj: usize,
     schedule: Schedule,
     counts: Counts,
     pairs: Pairs,
@@ -172,6 +176,8 @@ impl<S: Sources> Integrator<S> {
             settings,
             most_at_once,
             time,
+            addresses: (0..bodies.len()).collect(),
+            nj: bodies.len(),
             bodies,
             states,
             schedule: Schedule::new(settings.dt_max),
@@ -353,7 +359,7 @@ impl<S: Sources> Integrator<S> {
     fn send(&mut self, i: usize) {
         let (body, state) = (&self.bodies[i], &self.states[i]);
         self.regularized.reaches.place(i, body, state);
-        self.sources.write(i, body, state);
+        self.sources.write(self.addresses[i], body, state);
     }
 
     /// What the integration was started with.

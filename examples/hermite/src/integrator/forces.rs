@@ -104,7 +104,7 @@ impl<S: Sources> Integrator<S> {
         list: &[usize],
         mut use_force: impl FnMut(&mut Self, usize, Force) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (nj, eps2) = (self.bodies.len(), self.settings.eps * self.settings.eps);
+        let (nj, eps2) = (self.nj, self.settings.eps * self.settings.eps);
         let mut block = std::mem::take(&mut self.block);
         let mut places = std::mem::take(&mut self.places);
         if !list.is_empty() {

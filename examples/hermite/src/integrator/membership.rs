@@ -171,6 +171,9 @@ impl<S: Sources> Integrator<S> {
             let past: Vec<Subsystem> = past.into_iter().collect();
             new.extend(parts.iter().map(|part| self.form(part, &past)));
         }
+        if !new.is_empty() {
+            self.readdress();
+        }
         for &i in &new {
             self.begin_at(t, i);
         }

@@ -1,8 +1,9 @@
 //! Regularized systems: which stars are one particle of the cluster.
 //!
-//! The library holds the centre of mass of a system at the address of its first star. The addresses of the other stars
-//! hold ghosts, which are particles without mass. So no star ever changes its address. The order of the library's sums,
-//! and with it every bit, follows from the present state alone.
+//! In the list of particles the centre of mass of a system has the place of its first star. The places of the other stars
+//! have ghosts, which are particles without mass. In the library all others come first, in their order, and ghosts last,
+//! where no force is computed of them. The order of the library's sums, and with it every bit, follows from the present state
+//! alone.
 
 use std::collections::BTreeMap;
 
@@ -319,6 +320,7 @@ impl<S: Sources> Integrator<S> {
             self.place_ghosts(first);
             self.send(first);
         }
+        self.readdress();
         let all = &mut self.regularized;
         (all.formed, all.steps, all.seconds) = past;
         Ok(())
@@ -352,6 +354,19 @@ impl<S: Sources> Integrator<S> {
         };
         all.reaches.hold(first, surroundings.reach());
         all.at.insert(first, held);
+    }
+
+    /// Moves ghosts behind the other particles in the library.
+    pub(super) fn readdress(&mut self) {
+        let (ghosts, others): (Vec<usize>, Vec<usize>) =
+            (0..self.bodies.len()).partition(|&i| self.regularized.is_ghost(i));
+        self.nj = others.len();
+        for (address, i) in others.into_iter().chain(ghosts).enumerate() {
+            if self.addresses[i] != address {
+                self.addresses[i] = address;
+                self.send(i);
+            }
+        }
     }
 
     /// Puts particles without mass to the addresses of the other stars of the system at `first`, if it is one.
