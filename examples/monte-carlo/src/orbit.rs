@@ -71,21 +71,6 @@ impl Star {
             - (self.momentum * u) * (self.momentum * u)
     }
 
-    /// Whether the star has the energy to come to a node outside its own.
-    #[inline(always)]
-    fn rises_to(&self, node: &Node) -> bool {
-        let j2 = self.momentum * self.momentum;
-        // The own shell is inside of all of them.
-        2.0 * (self.energy - node.phi - self.mass * node.u) >= j2 * node.u * node.u
-    }
-
-    /// Whether the star does not come to a node inside its own.
-    #[inline(always)]
-    fn stays_above(&self, node: &Node) -> bool {
-        let j2 = self.momentum * self.momentum;
-        2.0 * (self.energy - node.phi - self.mass * self.u) < j2 * node.u * node.u
-    }
-
     /// Apocentre of a bound star, if it lies in the interval after star `index`: a root of the quadratic equation
     /// for 1/r that holds in that interval.
     #[inline]
@@ -128,17 +113,55 @@ impl Star {
     }
 }
 
+/// What decides which nodes a star comes to: all that a search reads of it, side by side.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reach {
+    energy: f64,
+    /// Square of the angular momentum.
+    j2: f64,
+    mass: f64,
+    /// Mass over radius.
+    own: f64,
+}
+
+impl Reach {
+    fn of(star: &Star) -> Self {
+        Self {
+            energy: star.energy,
+            j2: star.momentum * star.momentum,
+            mass: star.mass,
+            own: star.mass * star.u,
+        }
+    }
+
+    /// Whether the star has the energy to come to a node outside its own.
+    #[inline(always)]
+    fn rises_to(&self, node: &Node) -> bool {
+        // The own shell is inside of all of them.
+        2.0 * (self.energy - node.phi - self.mass * node.u) >= self.j2 * node.u * node.u
+    }
+
+    /// Whether the star does not come to a node inside its own.
+    #[inline(always)]
+    fn stays_above(&self, node: &Node) -> bool {
+        2.0 * (self.energy - node.phi - self.own) < self.j2 * node.u * node.u
+    }
+}
+
 /// Finds pericentre and apocentre of bound stars, at most [`STARS_TOGETHER`]: the intervals by bisection over the stars inside and
 /// outside, then the radii.
 pub fn find_apsides(potential: &Potential, orbits: &mut [Orbit]) {
     let (nodes, coarse) = (&potential.nodes[..], &potential.coarse[..]);
     let mut searches = [Search::default(); STARS_TOGETHER];
     let searches = &mut searches[..orbits.len()];
-    for (search, orbit) in searches.iter_mut().zip(orbits.iter()) {
+    let mut reaches = [Reach::default(); STARS_TOGETHER];
+    let reaches = &mut reaches[..orbits.len()];
+    for ((search, reach), orbit) in searches.iter_mut().zip(&mut *reaches).zip(orbits.iter()) {
         (search.found, search.end) = (1, orbit.star.index);
+        *reach = Reach::of(&orbit.star);
     }
     // Out of reach: all up to the first that is reached.
-    let above = |k: usize, node: &Node| orbits[k].star.stays_above(node);
+    let above = |k: usize, node: &Node| reaches[k].stays_above(node);
     bisect_coarsely(
         searches,
         COARSE,
@@ -149,7 +172,7 @@ pub fn find_apsides(potential: &Potential, orbits: &mut [Orbit]) {
         orbit.ends[0] = orbit.star.pericentre(potential, search.found - 1);
         (search.found, search.end) = (orbit.star.index + 1, nodes.len());
     }
-    let rises = |k: usize, node: &Node| orbits[k].star.rises_to(node);
+    let rises = |k: usize, node: &Node| reaches[k].rises_to(node);
     bisect_coarsely(
         searches,
         COARSE,

@@ -8,7 +8,7 @@
 
 use crate::bisection::{STARS_TOGETHER, Search, bisect};
 use crate::orbit::{Apsis, Star};
-use crate::potential::Potential;
+use crate::potential::{Between, Potential};
 use crate::random::Stream;
 
 /// By how much the bound stands above g at both ends.
@@ -94,17 +94,11 @@ impl Orbit {
         Point { s, height, r }
     }
 
-    /// Whether this point, which is outside star `index`, is under g: then it is the star's place.
+    /// Whether this point, about which the potential is `felt`, is under g: then it is the star's place.
     #[inline(always)]
-    fn accept(
-        &mut self,
-        potential: &Potential,
-        point: &Point,
-        index: usize,
-        stream: &mut Stream,
-    ) -> bool {
-        let (felt, u) = (self.star.felt(potential, index), 1.0 / point.r);
-        let q = self.star.q(&felt, u);
+    fn accept(&mut self, felt: &Between, point: &Point, stream: &mut Stream) -> bool {
+        let u = 1.0 / point.r;
+        let q = self.star.q(felt, u);
         // Rounding next to an end.
         if q <= 0.0 || !q.is_finite() {
             return false;
@@ -138,6 +132,7 @@ pub fn sample(potential: &Potential, radii: &[f64], orbits: &mut [Orbit], stream
     let mut waiting = [0; STARS_TOGETHER];
     let mut points = [Point::default(); STARS_TOGETHER];
     let mut searches = [Search::default(); STARS_TOGETHER];
+    let mut felt = [Between::default(); STARS_TOGETHER];
     let mut count = 0;
     for (k, orbit) in orbits.iter_mut().enumerate() {
         if !orbit.is_circle() {
@@ -155,13 +150,18 @@ pub fn sample(potential: &Potential, radii: &[f64], orbits: &mut [Orbit], stream
             searches[k] = potential.index.range(points[k].r);
         }
         bisect(&mut searches[..count], |k, at| radii[at] <= points[k].r);
+        // In a loop without branches the processor waits for many values at the same time.
+        for k in 0..count {
+            let orbit = &orbits[waiting[k]];
+            let [near, far] = &orbit.ends;
+            let index = searches[k].found.clamp(near.index, far.index);
+            felt[k] = orbit.star.felt(potential, index);
+        }
         let mut left = 0;
         for k in 0..count {
             let orbit = &mut orbits[waiting[k]];
             let stream = &mut streams[orbit.bin];
-            let [near, far] = &orbit.ends;
-            let index = searches[k].found.clamp(near.index, far.index);
-            if !orbit.accept(potential, &points[k], index, stream) {
+            if !orbit.accept(&felt[k], &points[k], stream) {
                 waiting[left] = waiting[k];
                 left += 1;
             }
