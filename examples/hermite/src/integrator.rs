@@ -357,9 +357,14 @@ impl<S: Sources> Integrator<S> {
 
     /// Writes particle `i` into the sources.
     fn send(&mut self, i: usize) {
-        let (body, state) = (&self.bodies[i], &self.states[i]);
-        self.regularized.reaches.place(i, body, state);
-        self.sources.write(self.addresses[i], body, state);
+        let (body, mut state) = (&self.bodies[i], self.states[i]);
+        self.regularized.reaches.place(i, body, &state);
+        // The library takes steps that are much shorter than the forces ask for as a sign of noise, but not those that end before
+        // they were to.
+        if self.regularized.is_followed(i) {
+            state.dt *= 2.0;
+        }
+        self.sources.write(self.addresses[i], body, &state);
     }
 
     /// What the integration was started with.

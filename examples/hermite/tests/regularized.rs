@@ -14,7 +14,7 @@ use kirin_kit::few_body::{Alone, System};
 use kirin_kit::run::{Log, Run, RunOutputs};
 use kirin_kit::vector::{Vec3, norm, sub};
 use kirin_kit::{Body, Snapshot};
-use kirin_testing::Folder;
+use kirin_testing::{Folder, Program};
 
 /// A cluster in which half of the stars are binaries.
 const BINARIES: [&str; 7] = [
@@ -272,6 +272,21 @@ fn a_softened_run_goes_on_with_systems() {
     let number = |line: usize, name: &str| lines[line][place(name)].parse::<f64>();
     assert!(number(3, "pairs").is_err() && number(4, "pairs").unwrap() >= 5.0);
     assert!(number(7, "own_energy_error").unwrap() < 1e-6, "{table}");
+}
+
+/// Binaries turn within a few steps of their centres, whose forces turn with them, and tides make steps short. The library does not
+/// take this for noise of its forces.
+#[test]
+fn binaries_are_not_taken_for_noise() {
+    let mixed = Program {
+        environment: &[("KIRIN_BACKEND", "cpu"), ("KIRIN_PRECISION", "mixed")],
+        ..PROGRAM
+    };
+    let mut arguments = BINARIES.to_vec();
+    arguments[1] = "2500";
+    arguments.extend(["--t-end", "1/8"]);
+    let output = mixed.succeed(&arguments);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 #[test]

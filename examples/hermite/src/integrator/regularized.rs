@@ -112,6 +112,11 @@ impl Regularized {
         self.of[i].is_some_and(|first| first != i)
     }
 
+    /// Whether particle `i` is the centre of a system whose tide limits its steps.
+    pub fn is_followed(&self, i: usize) -> bool {
+        self.of[i] == Some(i) && self.at[&i].system.is_followed()
+    }
+
     /// Addresses of the stars and systems with these labels, other than `own`.
     pub fn near(&self, own: i32, labels: &[i32]) -> Vec<usize> {
         let others = labels.iter().filter(|label| **label != own);

@@ -263,6 +263,14 @@ impl Subsystem {
         }
     }
 
+    /// Whether the tide on the members is followed along their orbits, which limits the steps of the centre.
+    pub fn is_followed(&self) -> bool {
+        match self {
+            Self::Pair(pair) => pair.is_perturbed,
+            Self::Multiple(_) => true,
+        }
+    }
+
     /// Whether another star is so near that the motion of the centre needs shorter steps than usual.
     pub fn is_crowded(&self) -> bool {
         match self {
@@ -281,15 +289,15 @@ impl Subsystem {
 
     /// How stars around it feel the system. `size` is the [`size`](Self::size).
     pub fn surroundings(&self, size: f64) -> Surroundings {
-        let (is_followed, moment) = match self {
-            Self::Pair(pair) => (pair.is_perturbed, pair.moment()),
-            Self::Multiple(multiple) => (true, Some(multiple.moment())),
+        let moment = match self {
+            Self::Pair(pair) => pair.moment(),
+            Self::Multiple(multiple) => Some(multiple.moment()),
         };
         let near = match moment {
             Some(_) => NEAR * size,
             None => NEAR_UNBOUND * size,
         };
-        let reach = match is_followed {
+        let reach = match self.is_followed() {
             true => self.distance_of(size, 1.0, FELT),
             false => 0.0,
         };
