@@ -40,8 +40,8 @@ pub struct Integrator<S> {
     time: f64,
     bodies: Vec<Body>,
     states: Vec<State>,
-    /// The address of each particle in the library: ghosts (`regularized.rs`) come last.
-    addresses: Vec<usize>,
+    /// The address of each particle in the library, where ghosts (`regularized.rs`) come last. Elsewhere an address is a place in `bodies`.
+    in_library: Vec<usize>,
     /// Number of particles other than ghosts.
     nj: usize,
     schedule: Schedule,
@@ -176,7 +176,7 @@ impl<S: Sources> Integrator<S> {
             settings,
             most_at_once,
             time,
-            addresses: (0..bodies.len()).collect(),
+            in_library: (0..bodies.len()).collect(),
             nj: bodies.len(),
             bodies,
             states,
@@ -364,7 +364,7 @@ impl<S: Sources> Integrator<S> {
         if self.regularized.is_followed(i) {
             state.dt *= 2.0;
         }
-        self.sources.write(self.addresses[i], body, &state);
+        self.sources.write(self.in_library[i], body, &state);
     }
 
     /// What the integration was started with.

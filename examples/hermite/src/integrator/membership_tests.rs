@@ -99,10 +99,10 @@ fn ghosts_are_behind_all_others_in_the_library() {
     let mut run = Integrator::start(&grape, settings, 0.0, met([0.3, 0.2, 0.1])).unwrap();
     let n = run.bodies.len();
     assert_eq!(run.nj, n - 2);
-    assert_eq!(run.addresses[..6], [0, n - 2, 1, n - 1, 2, 3]);
+    assert_eq!(run.in_library[..6], [0, n - 2, 1, n - 1, 2, 3]);
     // A binary becomes two stars again.
     run.take_apart(0);
     run.readdress();
     assert_eq!(run.nj, n - 1);
-    assert_eq!(run.addresses[..6], [0, 1, 2, n - 1, 3, 4]);
+    assert_eq!(run.in_library[..6], [0, 1, 2, n - 1, 3, 4]);
 }

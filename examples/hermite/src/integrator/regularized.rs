@@ -1,9 +1,8 @@
 //! Regularized systems: which stars are one particle of the cluster.
 //!
 //! In the list of particles the centre of mass of a system has the place of its first star. The places of the other stars
-//! have ghosts, which are particles without mass. In the library all others come first, in their order, and ghosts last,
-//! where no force is computed of them. The order of the library's sums, and with it every bit, follows from the present state
-//! alone.
+//! have ghosts, which are particles without mass. The library has all others first, in their order, and sums forces over these
+//! alone; ghosts are behind them. The order of the sums, and with it every bit, follows from the present state alone.
 
 use std::collections::BTreeMap;
 
@@ -367,8 +366,8 @@ impl<S: Sources> Integrator<S> {
             (0..self.bodies.len()).partition(|&i| self.regularized.is_ghost(i));
         self.nj = others.len();
         for (address, i) in others.into_iter().chain(ghosts).enumerate() {
-            if self.addresses[i] != address {
-                self.addresses[i] = address;
+            if self.in_library[i] != address {
+                self.in_library[i] = address;
                 self.send(i);
             }
         }
