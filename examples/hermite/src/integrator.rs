@@ -359,8 +359,8 @@ impl<S: Sources> Integrator<S> {
     fn send(&mut self, i: usize) {
         let (body, mut state) = (&self.bodies[i], self.states[i]);
         self.regularized.reaches.place(i, body, &state);
-        // The library takes steps that are much shorter than the forces ask for as a sign of noise, but not those that end before
-        // they were to.
+        // The library takes short steps whose corrections turn for a sign of noise. It passes over steps that end earlier than
+        // announced, as those do that a tide limits.
         if self.regularized.is_followed(i) {
             state.dt *= 2.0;
         }

@@ -47,8 +47,7 @@ const TURNS: u32 = 30;
 const SHORT: f64 = 0.25;
 
 /// A correction larger than this part of the acceleration is no noise. Where noise limits the steps of a cluster, nine tenths of the
-/// corrections that turn are below it in `mixed` precision, and more than half in `single`
-/// (`benches/results/noise.md`).
+/// corrections that turn are smaller in `mixed` precision, and more than half in `single` (`benches/results/noise.md`).
 const LARGEST: f64 = 3e-6;
 
 /// What names the memory in messages.

@@ -6,6 +6,7 @@ use kirin_kit::vector::norm;
 
 use super::*;
 use crate::settings::Settings;
+use crate::sources::Library;
 
 /// The linked library, for one test at a time: both use its cluster 0.
 fn grape() -> (MutexGuard<'static, ()>, Grape) {
@@ -13,6 +14,16 @@ fn grape() -> (MutexGuard<'static, ()>, Grape) {
     // A failed test leaves nothing behind that the next could see.
     let turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
     (turn, Grape::linked())
+}
+
+/// A run that finds its systems among these stars.
+fn begun(grape: &Grape, bodies: Vec<Body>) -> Integrator<Library<'_>> {
+    let settings = Settings {
+        eps: 0.0,
+        regularize: 2.0,
+        ..Settings::default()
+    };
+    Integrator::start(grape, settings, 0.0, bodies).unwrap()
 }
 
 /// Mass of all stars but those of the light binary.
@@ -60,17 +71,12 @@ fn met(place: Vec3) -> Vec<Body> {
 #[test]
 fn one_list_finds_all_partners_of_a_crowded_system() {
     let (_turn, grape) = grape();
-    let settings = Settings {
-        eps: 0.0,
-        regularize: 2.0,
-        ..Settings::default()
-    };
     let mut found = 0;
     for k in 0..250 {
         let (distance, angle) = (0.1 + 4e-4 * f64::from(k), 2.5 * f64::from(k));
         let place = [angle.cos(), 0.8 * angle.sin(), 0.6 * angle.sin()];
         let bodies = met(place.map(|c| distance * c));
-        let mut run = Integrator::start(&grape, settings, 0.0, bodies).unwrap();
+        let mut run = begun(&grape, bodies);
         let limits = run.regularized.limits.unwrap();
         let held = &run.regularized.at[&0];
         assert!(held.is_crowded && run.regularized.at.contains_key(&2));
@@ -101,12 +107,7 @@ fn one_list_finds_all_partners_of_a_crowded_system() {
 #[test]
 fn ghosts_are_behind_all_others_in_the_library() {
     let (_turn, grape) = grape();
-    let settings = Settings {
-        eps: 0.0,
-        regularize: 2.0,
-        ..Settings::default()
-    };
-    let mut run = Integrator::start(&grape, settings, 0.0, met([0.3, 0.2, 0.1])).unwrap();
+    let mut run = begun(&grape, met([0.3, 0.2, 0.1]));
     let n = run.bodies.len();
     assert_eq!(run.nj, n - 2);
     assert_eq!(run.in_library[..6], [0, n - 2, 1, n - 1, 2, 3]);
