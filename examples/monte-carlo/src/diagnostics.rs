@@ -13,6 +13,10 @@ use crate::stars::Stars;
 /// Fractions of the mass whose Lagrangian radii are recorded.
 pub const FRACTIONS: [f64; 7] = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9];
 
+/// Smaller fractions, whose radii show the core of a cluster whose heaviest stars collapse alone. Found for records only, not for every
+/// step.
+pub const INNERMOST: [f64; 2] = [1e-3, 1e-4];
+
 /// Neighbours of a star on each side between which its density is found.
 const NEIGHBOURS: usize = 3;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::cluster::Cluster;
-use crate::diagnostics::{FRACTIONS, components};
+use crate::diagnostics::{FRACTIONS, INNERMOST, components};
 use crate::potential::Potential;
 
 kirin_kit::record! {
@@ -68,12 +68,14 @@ kirin_kit::record! {
         largest_mergers: Option<u64> = Plain ["largest_merged_mergers"],
         /// See [`largest_mass`](Self::largest_mass).
         largest_label: Option<u64> = Plain ["largest_merged_label"],
+        /// Lagrangian radii of the [`INNERMOST`] fractions; `None` in states of earlier versions.
+        innermost: Option<[f64; INNERMOST.len()]> = Length ["lagrangian_0.1", "lagrangian_0.01"],
     }
 }
 
 /// Numbers of a record in states of earlier versions: before tidal fields and binaries, before the evolution of stars,
-/// before black holes, and before mergers were counted.
-const FORMER: [usize; 4] = [21, 30, 31, 35];
+/// before black holes, before mergers were counted, and before the innermost radii.
+const FORMER: [usize; 5] = [21, 30, 31, 35, 39];
 
 impl Record {
     /// Of the cluster now.
@@ -115,6 +117,10 @@ impl Record {
             largest_mass: largest.map(|star| star.mass),
             largest_mergers: largest.map(|star| star.mergers),
             largest_label: largest.map(|star| star.id),
+            innermost: Some(INNERMOST.map(|part| {
+                let star = cluster.potential.enclosing(part);
+                cluster.radii[star]
+            })),
         }
     }
 
@@ -298,12 +304,17 @@ mod tests {
         assert_eq!(now.numbers(), numbers);
         assert_eq!((now.radii[6], now.tidal_radius), (21.0, 22.0));
         let before = |count: usize| Record::of_numbers(&numbers[..count]).unwrap();
+        let without_innermost = Record {
+            innermost: None,
+            ..now
+        };
+        assert_eq!(before(39), without_innermost);
         let unmerged = Record {
             mergers: 0,
             largest_mass: None,
             largest_mergers: None,
             largest_label: None,
-            ..now
+            ..without_innermost
         };
         assert_eq!(before(35), unmerged);
         let expected = Record {
@@ -328,7 +339,7 @@ mod tests {
             ..expected
         };
         assert_eq!(before(21), first);
-        for count in [0, 20, 22, 29, 32, 34, 36, 38] {
+        for count in [0, 20, 22, 29, 32, 34, 36, 38, 40] {
             assert_eq!(Record::of_numbers(&numbers[..count]), None, "{count}");
         }
         assert_eq!(Record::of_numbers(&[numbers, vec![0.0]].concat()), None);

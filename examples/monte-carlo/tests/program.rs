@@ -384,6 +384,19 @@ fn units_are_read_and_written() {
     let value = |name: &str| line[names.iter().position(|n| *n == name).unwrap()];
     assert!((value("time_myr") - 10.0).abs() < 1e-9);
     assert!((value("lagrangian_50_pc") - 4.0 * value("lagrangian_50")).abs() < 1e-12);
+    // A thousandth of the mass of these 2000 stars is in two stars, and the first has more than a ten-thousandth.
+    let mut radii: Vec<f64> = Snapshot::load(out.as_ref())
+        .unwrap()
+        .bodies
+        .iter()
+        .map(|body| body.x[0])
+        .collect();
+    radii.sort_by(f64::total_cmp);
+    assert_eq!(
+        [value("lagrangian_0.01"), value("lagrangian_0.1")],
+        radii[..2]
+    );
+    assert!((value("lagrangian_0.1_pc") - 4.0 * radii[1]).abs() < 1e-12);
     for words in ["radius in pc", "(10.0000 Myr)"] {
         assert!(folder.text("a.svg").contains(words), "{words}");
     }
