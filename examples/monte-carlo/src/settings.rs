@@ -20,7 +20,7 @@ pub struct Settings {
     /// Deflection in the encounters of one step, in radians
     #[arg(long, value_name = "ANGLE", default_value = "1", value_parser = number)]
     pub theta_max: f64,
-    /// Factor of N in the Coulomb logarithm
+    /// Factor of N in the Coulomb logarithm: 0.1 for equal masses, 0.02 to 0.03 for many
     #[arg(long, default_value = "0.1", value_parser = number)]
     pub gamma: f64,
     /// Stellar radius of a star of the mean mass at the start; 0: no collisions.
