@@ -4,6 +4,7 @@
 #include "shells.cuh"
 #include "relaxation.cuh"
 #include "orbits.cuh"
+#include "renewal.cuh"
 
 // Leaves that a thread block joins, twice its threads.
 #define LEAVES 512
@@ -99,13 +100,18 @@ extern "C" __global__ void fill_potential(Node *nodes, Node *coarse, Between *be
     }
 }
 
-// Phase 2. The moments of a whole bin. `least` becomes infinite.
-extern "C" __global__ void bin_moments(Moments *moments, unsigned long long *least, const double *m, const double *vr,
+// What the bins find together in phase 2, as bits: the least relaxation times with the term for friction and without it, and the largest mass.
+struct Least {
+    Word with, without, heaviest;
+};
+
+// Phase 2. The moments of a whole bin. The times of `least` become infinite.
+extern "C" __global__ void bin_moments(Moments *moments, Least *least, const double *m, const double *vr,
                                        const double *vt, int bins)
 {
     const int bin = thread();
     if (bin == 0)
-        *least = __double_as_longlong(INFINITE);
+        *least = {(Word)__double_as_longlong(INFINITE), (Word)__double_as_longlong(INFINITE), 0};
     if (bin >= bins)
         return;
     Moments sums = {double(BIN), 0.0, 0.0, 0.0, 0.0};
@@ -119,8 +125,8 @@ extern "C" __global__ void bin_moments(Moments *moments, unsigned long long *lea
     moments[bin] = sums;
 }
 
-// Equation 7 for a whole bin and its neighbours; `least` becomes the least of all, as bits. `angle` is (theta_max / (pi/2))^2 pi/32.
-extern "C" __global__ void least_relaxation(unsigned long long *least, const Moments *moments, const double *radii, int bins,
+// Equation 7 for a whole bin and its neighbours. `angle` is (theta_max / (pi/2))^2 pi/32.
+extern "C" __global__ void least_relaxation(Least *least, const Moments *moments, const double *radii, int bins,
                                             double angle, double coulomb, double root_pi)
 {
     const int bin = thread();
@@ -139,10 +145,15 @@ extern "C" __global__ void least_relaxation(unsigned long long *least, const Mom
     const double sigma = sqrt(sums.energy / (3.0 * sums.mass));
     const double speed = 4.0 * sigma / root_pi;
     const double mean = sums.mass / sums.count;
-    const double masses = 2.0 * sums.square / sums.count + 2.0 * mean * mean + FRICTION * mean * (sums.heaviest - mean);
-    const double time = angle * speed * speed * speed / (coulomb * density * masses);
-    if (time > 0.0)
-        atomicMin(least, (unsigned long long)__double_as_longlong(time));
+    const double equal = 2.0 * sums.square / sums.count + 2.0 * mean * mean;
+    const double masses = equal + FRICTION * mean * (sums.heaviest - mean);
+    const double with = angle * speed * speed * speed / (coulomb * density * masses);
+    const double without = angle * speed * speed * speed / (coulomb * density * equal);
+    if (with > 0.0) {
+        atomicMin(&least->with, (Word)__double_as_longlong(with));
+        atomicMin(&least->without, (Word)__double_as_longlong(without));
+    }
+    atomicMax(&least->heaviest, (Word)__double_as_longlong(moments[bin].heaviest));
 }
 
 // Phase 3. The encounters of the stars of a bin.
@@ -211,10 +222,11 @@ extern "C" __global__ void strip(double *told, int *staying, Orbit *orbits, cons
     atomicAdd(staying, stay);
 }
 
-// Phase 5. The orbit of a star. A star that is not bound gets an infinite radius, and is counted.
-extern "C" __global__ void find_orbits(Orbit *orbits, double *to, double *climb, int *leaving, const double *m, const double *radii,
-                                       const double *vr, const double *vt, const Node *nodes, const Node *coarse,
-                                       const Between *between, int n)
+// Phase 5. The orbit of a star that gets a new position; the others stay where they are. A star that is not bound gets an infinite radius, and is
+// counted.
+extern "C" __global__ void find_orbits(Orbit *orbits, double *to, double *climb, int *leaving, const Word *ids, const double *m,
+                                       const double *radii, const double *vr, const double *vt, const Node *nodes,
+                                       const Node *coarse, const Between *between, int n, double part, double heaviest, Word step)
 {
     const int k = thread();
     if (k >= n)
@@ -229,7 +241,10 @@ extern "C" __global__ void find_orbits(Orbit *orbits, double *to, double *climb,
     }
     to[k] = radii[k];
     climb[k] = 0.0;
-    orbits[k] = orbit_of(star, nodes, coarse, between, n);
+    if (Renewal{part, heaviest, step}.has(ids[k], star.mass))
+        orbits[k] = orbit_of(star, nodes, coarse, between, n);
+    else
+        orbits[k].near_index = NOWHERE;
 }
 
 // Places on the orbits of the stars of a bin. In each round every star without a place draws a point; then those of which the

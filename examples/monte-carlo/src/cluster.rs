@@ -23,6 +23,7 @@ use crate::partition::{BIN, Partition};
 use crate::potential::Potential;
 use crate::profile::Profile;
 use crate::random::Stream;
+use crate::renewal::Renewal;
 use crate::sample_sort::SampleSort;
 use crate::settings::Settings;
 use crate::sort::Sorter;
@@ -113,6 +114,8 @@ pub struct Cluster<C> {
     pub dissolved: bool,
     /// Whether the stars are those at the end of a step: after an error they may be between two steps.
     pub is_whole: bool,
+    /// Who gets a new position in this step.
+    renewal: Renewal,
 }
 
 impl<C: Communicator> Cluster<C> {
@@ -161,6 +164,7 @@ impl<C: Communicator> Cluster<C> {
             device: None,
             dissolved: false,
             is_whole: true,
+            renewal: Renewal::ALL,
         };
         cluster.sort()?;
         let n = cluster.partition.n;

@@ -156,7 +156,7 @@ pub struct StarsOnDevice {
     bins: Array<[f64; SUMMED]>,
     joined: [Array<[f64; SUMMED]>; 2],
     total: Array<[f64; SUMMED]>,
-    least: Array<u64>,
+    least: Array<[u64; 3]>,
     counted: Array<i32>,
     fractions: Array<f64>,
     summary: Array<[f64; 3 + FRACTIONS.len()]>,

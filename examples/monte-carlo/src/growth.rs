@@ -6,6 +6,7 @@ use crate::bisection::STARS_TOGETHER;
 use crate::orbit::{Star, departing, find_apsides, put};
 use crate::position::{self, Orbit, Place};
 use crate::potential::Potential;
+use crate::renewal::Renewal;
 use crate::stars::Share;
 
 /// Part of the radius below which an orbit counts as a circle.
@@ -21,7 +22,7 @@ pub fn of_group(potential: &Potential, radii: &[f64], growth: f64, group: &mut S
     let mut stars = [Star::default(); STARS_TOGETHER];
     for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
         let end = (begin + STARS_TOGETHER).min(group.r.len());
-        let orbits = departing(potential, group, begin..end, &mut orbits);
+        let orbits = departing(potential, &Renewal::ALL, group, begin..end, &mut orbits);
         find_apsides(potential, orbits);
         let mut left = 0;
         for k in 0..orbits.len() {

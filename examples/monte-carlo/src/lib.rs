@@ -58,6 +58,7 @@ pub mod profile;
 pub mod radial_index;
 pub mod random;
 pub mod relaxation;
+pub mod renewal;
 pub mod sample_sort;
 pub mod session;
 pub mod settings;

@@ -7,6 +7,7 @@ use crate::bisection::{STARS_TOGETHER, Search, bisect_coarsely};
 use crate::partition::BIN;
 use crate::position::{self, Orbit};
 use crate::potential::{Between, COARSE, Node, Potential};
+use crate::renewal::Renewal;
 use crate::stars::Share;
 
 /// A star in the potential of the others.
@@ -184,15 +185,15 @@ pub fn find_apsides(potential: &Potential, orbits: &mut [Orbit]) {
     }
 }
 
-/// Puts all stars of a group on their new orbits. They are handled a few bins at a time; how many does not change
+/// Puts the stars of a group on their new orbits; those without a part in the renewal stay where they are. They are handled a few bins at a time; how many does not change
 /// the results, because each bin draws its own random numbers. Stars that are no longer bound, or have merged, get
 /// an infinite radius. Stars that left in an earlier step are skipped. `told` receives, for each bin, how often a
 /// bound of the rejection was too low.
-pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
+pub fn of_group(potential: &Potential, radii: &[f64], renewal: &Renewal, group: &mut Share<'_>) {
     let mut orbits = [Orbit::default(); STARS_TOGETHER];
     for begin in (0..group.r.len()).step_by(STARS_TOGETHER) {
         let end = (begin + STARS_TOGETHER).min(group.r.len());
-        let orbits = departing(potential, group, begin..end, &mut orbits);
+        let orbits = departing(potential, renewal, group, begin..end, &mut orbits);
         find_apsides(potential, orbits);
         position::sample(potential, radii, orbits, group.streams);
         group.told[begin / BIN..end.div_ceil(BIN)].fill(0.0);
@@ -203,16 +204,20 @@ pub fn of_group(potential: &Potential, radii: &[f64], group: &mut Share<'_>) {
     }
 }
 
-/// The orbits, without their ends, of the bound stars in some places of a group; the other stars leave. At most [`STARS_TOGETHER`].
+/// The orbits, without their ends, of the bound stars in some places of a group that get a new position; stars that are not bound leave. At most
+/// [`STARS_TOGETHER`].
 pub fn departing<'a>(
     potential: &Potential,
+    renewal: &Renewal,
     group: &mut Share<'_>,
     places: Range<usize>,
     orbits: &'a mut [Orbit; STARS_TOGETHER],
 ) -> &'a mut [Orbit] {
     let mut bound = 0;
     for k in places {
-        if let Some(star) = depart(potential, group, k) {
+        if let Some(star) = depart(potential, group, k)
+            && renewal.has(group.id[k], star.mass)
+        {
             orbits[bound] = Orbit::of(star, k / BIN);
             bound += 1;
         }

@@ -64,7 +64,7 @@ pub fn moments(m: &[f64], vr: &[f64], vt: &[f64]) -> Moments {
 /// the heaviest star of the densest bin loses a fifth of its velocity in a step.
 const FRICTION: f64 = 7.0;
 
-/// Equation 7 for stars of these moments. A term for the friction of the heaviest star is added; it is 0 for equal masses.
+/// Equation 7 for stars of these moments, with a term for the friction of the heaviest star and without it. The term is 0 for equal masses.
 /// The relative speed of a Maxwell distribution is 4 sigma / sqrt(pi).
 ///
 /// The ratio of theta_max to pi/2 enters squared, as in Fregeau and Rasio (2007) and in CMC's source: then
@@ -74,13 +74,15 @@ pub fn relaxation(
     coulomb: f64,
     density: f64,
     [count, mass, square, energy, heaviest]: Moments,
-) -> f64 {
+) -> [f64; 2] {
     let sigma = (energy / (3.0 * mass)).sqrt();
     let speed = 4.0 * sigma / PI.sqrt();
     let mean = mass / count;
     // <(M1 + M2)^2> of independent stars.
-    let masses = 2.0 * square / count + 2.0 * mean * mean + FRICTION * mean * (heaviest - mean);
-    angle(settings) * speed * speed * speed / (coulomb * density * masses)
+    let equal = 2.0 * square / count + 2.0 * mean * mean;
+    let masses = equal + FRICTION * mean * (heaviest - mean);
+    [masses, equal]
+        .map(|masses| angle(settings) * speed * speed * speed / (coulomb * density * masses))
 }
 
 /// The factor of equation 7 that has theta_max.
@@ -110,14 +112,15 @@ pub fn of_bins(stars: &Stars, moments_of_bins: &mut Vec<Moments>) {
         .collect_into_vec(moments_of_bins);
 }
 
-/// The least relaxation time of the bins `own`, each with its `NEIGHBOURS` on both sides, from the moments of all whole bins.
+/// The least relaxation times of the bins `own`, each with its `NEIGHBOURS` on both sides, from the moments of all whole bins: with the term for friction
+/// and without it.
 pub fn least_relaxation(
     settings: &Settings,
     coulomb: f64,
     radii: &[f64],
     moments: &[Moments],
     own: Range<usize>,
-) -> f64 {
+) -> [f64; 2] {
     own.into_par_iter()
         .with_min_len(crate::stars::BINS_AT_A_TIME)
         .map(|bin| {
@@ -131,8 +134,11 @@ pub fn least_relaxation(
             let density = density_between(radii, window.start * BIN, window.end * BIN);
             relaxation(settings, coulomb, density, sums)
         })
-        .filter(|step| *step > 0.0)
-        .reduce(|| f64::INFINITY, f64::min)
+        .filter(|steps| steps[0] > 0.0)
+        .reduce(
+            || [f64::INFINITY; 2],
+            |a, b| [a[0].min(b[0]), a[1].min(b[1])],
+        )
 }
 
 /// What equation 8 averages over the central stars: their number, m, m v^2, R^2 and m R.

@@ -168,7 +168,7 @@ fn a_gpu_that_fails_with_the_orbits_loses_nothing() {
     let failures = [
         ("FAKE_CUDA_FAIL", "cuLaunchKernel#5:700:device"),
         ("FAKE_CUDA_FAIL", "cuMemcpyDtoHAsync_v2#12:700:device"),
-        ("FAKE_CUDA_FAIL", "cuMemcpyHtoDAsync_v2#18:700:device"),
+        ("FAKE_CUDA_FAIL", "cuMemcpyHtoDAsync_v2#20:700:device"),
     ];
     let options = ["--n", "1100", "--steps", "4", "--three-body-binaries"];
     for (number, failure) in failures.into_iter().enumerate() {

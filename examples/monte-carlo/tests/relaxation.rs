@@ -302,7 +302,7 @@ fn the_time_step_is_that_of_a_deflection_by_theta_max() {
     let (density, coulomb) = (50.0, 5.0);
     let step = |m: &[f64]| {
         let moments = time_step::moments(m, &vr, &vt);
-        time_step::relaxation(&settings, coulomb, density, moments)
+        time_step::relaxation(&settings, coulomb, density, moments)[0]
     };
     let dt = step(&m);
     let speed = 4.0 / PI.sqrt();
@@ -334,10 +334,10 @@ fn no_unlikely_bin_decides_the_step() {
     let mut moments = Vec::new();
     time_step::of_bins(&stars, &mut moments);
     let whole = 0..moments.len();
-    let least = time_step::least_relaxation(&settings, coulomb, &radii, &moments, whole);
+    let [least, _] = time_step::least_relaxation(&settings, coulomb, &radii, &moments, whole);
     let all = time_step::moments(&stars.m, &stars.vr, &stars.vt);
     let density = n as f64 / (4.0 / 3.0 * PI);
-    let typical = time_step::relaxation(&settings, coulomb, density, all);
+    let [typical, _] = time_step::relaxation(&settings, coulomb, density, all);
     println!("{}", least / typical);
     assert!((0.45..1.0).contains(&(least / typical)));
 }

@@ -15,6 +15,7 @@ use crate::diagnostics::Diagnostics;
 use crate::error::Error;
 use crate::ledger::Escaper;
 use crate::profile::Phase;
+use crate::renewal::Renewal;
 use crate::settings::Settings;
 use crate::stars::Stars;
 use crate::time_step;
@@ -97,7 +98,9 @@ impl<C: Communicator> Cluster<C> {
         };
         let began = Instant::now();
         let (stars, streams) = (&mut self.stars, &mut self.streams);
-        if let Err(why) = orbits.move_stars(&self.potential, &self.radii, stars, streams) {
+        if let Err(why) =
+            orbits.move_stars(&self.potential, &self.radii, &self.renewal, stars, streams)
+        {
             let next = self.past.steps + 1;
             eprintln!(
                 "monte-carlo: the processor goes on from step {next}, as the GPU failed: {why}"
@@ -232,8 +235,10 @@ impl<C: Communicator> Cluster<C> {
             Ok(())
         };
         let coulomb = self.settings.coulomb(device.n());
-        let least = device.least_relaxation(time_step::angle(&self.settings), coulomb)?;
-        let dt = least.min(t_end - self.past.time);
+        let (least, heaviest) =
+            device.least_relaxation(time_step::angle(&self.settings), coulomb)?;
+        let renewal = Renewal::of(&self.settings, least, heaviest, self.past.steps);
+        let dt = least[0].min(t_end - self.past.time);
         lap(Phase::TimeStep, device)?;
         if self.settings.tide.is_some() {
             device.keep()?;
@@ -244,7 +249,7 @@ impl<C: Communicator> Cluster<C> {
             device.restore();
             return Ok(false);
         }
-        device.move_stars()?;
+        device.move_stars(&renewal)?;
         lap(Phase::Orbits, device)?;
         device.sort()?;
         lap(Phase::Sort, device)?;

@@ -14,6 +14,7 @@ use crate::loss_cone::LossCone;
 use crate::partition::BIN;
 use crate::profile::Phase;
 use crate::relaxation::{self, Encounters};
+use crate::renewal::Renewal;
 use crate::stars::{BINS_AT_A_TIME, Stars};
 use crate::time_step::Moments;
 use crate::{cluster::FEWEST, correction, orbit, tide, time_step};
@@ -43,16 +44,19 @@ impl<C: Communicator> Cluster<C> {
             self.moments.extend_from_slice(all.as_chunks().0);
         }
         let begin = first / BIN;
-        let mut least = [time_step::least_relaxation(
+        let mut least = time_step::least_relaxation(
             &self.settings,
             coulomb,
             &self.radii,
             &self.moments,
             begin..begin + self.stars.len() / BIN,
-        )];
+        );
         if ranks > 1 {
             self.world.all_reduce(Operation::Min, &mut least)?;
         }
+        let heaviest = self.moments.iter().map(|moments| moments[4]);
+        let heaviest = heaviest.fold(0.0, f64::max);
+        self.renewal = Renewal::of(&self.settings, least, heaviest, self.past.steps);
         let mut step = least[0];
         if self.settings.black_hole.is_some() {
             step *= time_step::WITH_HOLE;
@@ -171,11 +175,11 @@ impl<C: Communicator> Cluster<C> {
         }
         let first = self.first();
         self.told.resize(self.streams.len(), 0.0);
-        let (potential, radii) = (&self.potential, &self.radii);
+        let (potential, radii, renewal) = (&self.potential, &self.radii, &self.renewal);
         self.profile.of(Phase::Orbits, || {
             self.stars
                 .groups(first, &mut self.streams, &mut self.told)
-                .for_each(|mut group| orbit::of_group(potential, radii, &mut group));
+                .for_each(|mut group| orbit::of_group(potential, radii, renewal, &mut group));
         });
     }
 

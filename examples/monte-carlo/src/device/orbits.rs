@@ -7,6 +7,7 @@ use super::{Kernels, launch};
 use crate::partition::BIN;
 use crate::potential::{COARSE, Potential};
 use crate::random::Stream;
+use crate::renewal::Renewal;
 use crate::stars::Stars;
 
 /// A transverse velocity that no star has, and with which none is bound. So stars that have left get no place.
@@ -48,6 +49,7 @@ struct Columns {
     coarse: Column<[f64; 2]>,
     between: Column<[f64; 2]>,
     radii: Column<f64>,
+    id: Column<u64>,
     m: Column<f64>,
     vr: Column<f64>,
     vt: Column<f64>,
@@ -66,6 +68,7 @@ impl Columns {
             coarse: Column::new(gpu, room / COARSE + 1)?,
             between: Column::new(gpu, room + 1)?,
             radii: Column::new(gpu, room)?,
+            id: Column::new(gpu, room)?,
             m: Column::new(gpu, room)?,
             vr: Column::new(gpu, room)?,
             vt: Column::new(gpu, room)?,
@@ -113,6 +116,7 @@ impl OrbitsOnDevice {
         &mut self,
         potential: &Potential,
         radii: &[f64],
+        renewal: &Renewal,
         stars: &mut Stars,
         streams: &mut [Stream],
     ) -> Result<()> {
@@ -122,7 +126,7 @@ impl OrbitsOnDevice {
             self.columns = Columns::new(&self.gpu, n + n / 16)?;
         }
         self.send(potential, radii, stars, streams)?;
-        self.launch(n)?;
+        self.launch(n, renewal)?;
         let Columns {
             vr,
             vt,
@@ -183,6 +187,7 @@ impl OrbitsOnDevice {
             .between
             .send(between.iter().map(|b| [b.inside, b.outside]))?;
         columns.radii.send(radii.iter().copied())?;
+        columns.id.send(stars.id.iter().copied())?;
         columns.m.send(stars.m.iter().copied())?;
         columns.vr.send(stars.vr.iter().copied())?;
         let Stars { m, r, vt, .. } = stars;
@@ -196,13 +201,14 @@ impl OrbitsOnDevice {
         columns.streams.send(streams.iter().map(Stream::registers))
     }
 
-    fn launch(&self, n: usize) -> Result<()> {
+    fn launch(&self, n: usize, renewal: &Renewal) -> Result<()> {
         let columns = &self.columns;
         let new = NewOrbits {
             nodes: &columns.nodes.there,
             coarse: &columns.coarse.there,
             between: &columns.between.there,
             radii: &columns.radii.there,
+            id: &columns.id.there,
             m: &columns.m.there,
             vr: &columns.vr.there,
             vt: &columns.vt.there,
@@ -213,7 +219,7 @@ impl OrbitsOnDevice {
             unbound: &columns.unbound,
         };
         // SAFETY: the columns have room for n stars, and each bin has a stream.
-        unsafe { new.find(&self.gpu, &self.kernels, n) }
+        unsafe { new.find(&self.gpu, &self.kernels, n, renewal) }
     }
 }
 
@@ -224,6 +230,8 @@ pub(super) struct NewOrbits<'a> {
     pub between: &'a Array<[f64; 2]>,
     /// Radii of the shells, which are those of the stars.
     pub radii: &'a Array<f64>,
+    /// Labels.
+    pub id: &'a Array<u64>,
     pub m: &'a Array<f64>,
     pub vr: &'a Array<f64>,
     pub vt: &'a Array<f64>,
@@ -242,12 +250,19 @@ impl NewOrbits<'_> {
     /// # Safety
     ///
     /// The columns have room for n stars (`nodes` and `between` for one more), and each bin has a stream.
-    pub unsafe fn find(&self, gpu: &Gpu, kernels: &Kernels, n: usize) -> Result<()> {
+    pub unsafe fn find(
+        &self,
+        gpu: &Gpu,
+        kernels: &Kernels,
+        n: usize,
+        renewal: &Renewal,
+    ) -> Result<()> {
         let Self {
             nodes,
             coarse,
             between,
             radii,
+            id,
             m,
             vr,
             vt,
@@ -257,11 +272,17 @@ impl NewOrbits<'_> {
             orbits,
             unbound,
         } = *self;
+        let Renewal {
+            part,
+            heaviest,
+            step,
+        } = renewal;
         let count = n as i32;
         // SAFETY: these are the parameters of the kernels, and the caller's promise.
         unsafe {
-            let arguments: [&dyn Argument; 12] = [
-                orbits, to, climb, unbound, m, radii, vr, vt, nodes, coarse, between, &count,
+            let arguments: [&dyn Argument; 16] = [
+                orbits, to, climb, unbound, id, m, radii, vr, vt, nodes, coarse, between, &count,
+                part, heaviest, step,
             ];
             launch(gpu, n, &kernels.find_orbits, n, &arguments)?;
             let arguments: [&dyn Argument; 11] = [

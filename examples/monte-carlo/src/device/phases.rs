@@ -7,6 +7,7 @@ use super::{Columns, LEAVES, Leaver, Shells, StarsOnDevice, TILE, TILE_THREADS, 
 use crate::diagnostics::{Diagnostics, FRACTIONS, SUMMED};
 use crate::partition::BIN;
 use crate::potential::{RUN, RUNS};
+use crate::renewal::Renewal;
 use crate::tide::Boundary;
 
 impl StarsOnDevice {
@@ -68,12 +69,13 @@ impl StarsOnDevice {
         }
     }
 
-    /// Phase 2: the least relaxation time of all whole bins. `angle` is the factor of equation 7 that has theta_max.
+    /// Phase 2: the least relaxation times of all whole bins, with the term for friction and without it, and the largest mass in them. `angle` is the
+    /// factor of equation 7 that has theta_max.
     ///
     /// # Errors
     ///
     /// The device failed.
-    pub fn least_relaxation(&self, angle: f64, coulomb: f64) -> Result<f64> {
+    pub fn least_relaxation(&self, angle: f64, coulomb: f64) -> Result<([f64; 2], f64)> {
         let Columns { m, r, vr, vt, .. } = &self.stars;
         let (moments, least, bins) = (&self.bins, &self.least, self.n / BIN);
         let (count, root_pi) = (bins as i32, std::f64::consts::PI.sqrt());
@@ -85,9 +87,10 @@ impl StarsOnDevice {
                 [least, moments, r, &count, &angle, &coulomb, &root_pi];
             self.launch(&self.kernels.least_relaxation, bins, &arguments)?;
         }
-        let mut bits = [0];
+        let mut bits = [[0; 3]];
         least.copy_to(&mut bits)?;
-        Ok(f64::from_bits(bits[0]))
+        let [with, without, heaviest] = bits[0].map(f64::from_bits);
+        Ok(([with, without], heaviest))
     }
 
     /// Phase 3.
@@ -188,9 +191,10 @@ impl StarsOnDevice {
     /// # Errors
     ///
     /// The device failed.
-    pub fn move_stars(&mut self) -> Result<()> {
+    pub fn move_stars(&mut self, renewal: &Renewal) -> Result<()> {
         self.counted.copy_from(&[0])?;
         let Columns {
+            id,
             m,
             r,
             vr,
@@ -209,6 +213,7 @@ impl StarsOnDevice {
             coarse,
             between,
             radii: r,
+            id,
             m,
             vr,
             vt,
@@ -219,7 +224,7 @@ impl StarsOnDevice {
             unbound: &self.counted,
         };
         // SAFETY: all columns have room for the stars, and each bin has a stream.
-        unsafe { new.find(&self.gpu, &self.kernels, self.n)? };
+        unsafe { new.find(&self.gpu, &self.kernels, self.n, renewal)? };
         self.left = self.counted()?;
         Ok(())
     }
