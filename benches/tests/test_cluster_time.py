@@ -1,13 +1,13 @@
 """cluster_time.py: its turns, its medians and its table, with a program that only prints."""
 import os
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import cluster_time
 import figure
+from stand_in import TestWithProgram
 
 PROGRAM = """#!/bin/sh
 echo "$N_OF_CURVE $*" >> "$(dirname "$0")/calls"
@@ -15,15 +15,11 @@ echo "  wall time         0.900 s, steps $SECONDS_OF_CURVE s"
 """
 
 
-class Table(unittest.TestCase):
+class Table(TestWithProgram):
+    NAME, TEXT = "hermite", PROGRAM
+
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.program = os.path.join(self.folder, "hermite")
-        with open(self.program, "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
-        os.chmod(self.program, 0o755)
+        super().setUp()
         self.target = os.path.join(self.folder, "cluster-time")
 
     def run_with(self, *curves):

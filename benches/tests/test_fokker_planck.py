@@ -3,12 +3,12 @@ import contextlib
 import io
 import os
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import fokker_planck
+from stand_in import TestWithProgram
 
 # Each component has the mass r^2 within r, up to 1; the centre is deepest at half of the time. It fails at the end, as the solver does after a collapse.
 PROGRAM = """#!/usr/bin/env python3
@@ -33,15 +33,8 @@ sys.exit(1)
 """
 
 
-class Table(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.program = os.path.join(self.folder, "phaseflow.exe")
-        with open(self.program, "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
-        os.chmod(self.program, 0o755)
+class Table(TestWithProgram):
+    NAME, TEXT = "phaseflow.exe", PROGRAM
 
     def run_with(self, *options):
         printed = io.StringIO()

@@ -3,12 +3,12 @@ import contextlib
 import io
 import os
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import segregation
+from stand_in import TestWithProgram
 
 # The radius falls as 1 - t, and is larger by a hundredth of the seed. A run with theta_max = 0.5 has 1 % less.
 PROGRAM = """#!/usr/bin/env python3
@@ -29,15 +29,8 @@ open(given["--output"], "w").close()
 """
 
 
-class Table(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.program = os.path.join(self.folder, "monte-carlo")
-        with open(self.program, "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
-        os.chmod(self.program, 0o755)
+class Table(TestWithProgram):
+    NAME, TEXT = "monte-carlo", PROGRAM
 
     def run_with(self, seeds):
         page = os.path.join(self.folder, "page.md")

@@ -114,7 +114,7 @@ pub struct Cluster<C> {
     pub dissolved: bool,
     /// Whether the stars are those at the end of a step: after an error they may be between two steps.
     pub is_whole: bool,
-    /// Who gets a new position in this step.
+    /// Which stars get a new position in this step.
     renewal: Renewal,
 }
 

@@ -185,8 +185,8 @@ pub fn find_apsides(potential: &Potential, orbits: &mut [Orbit]) {
     }
 }
 
-/// Puts the stars of a group on their new orbits; those without a part in the renewal stay where they are. They are handled a few bins at a time; how many does not change
-/// the results, because each bin draws its own random numbers. Stars that are no longer bound, or have merged, get
+/// Puts the stars of a group on their new orbits; those that get no new position stay where they are. They are handled a few bins at a time; how many
+/// does not change the results, because each bin draws its own random numbers. Stars that are no longer bound, or have merged, get
 /// an infinite radius. Stars that left in an earlier step are skipped. `told` receives, for each bin, how often a
 /// bound of the rejection was too low.
 pub fn of_group(potential: &Potential, radii: &[f64], renewal: &Renewal, group: &mut Share<'_>) {

@@ -1,16 +1,16 @@
-//! Which stars get a new position in a step. Where a heavy star makes the step short, most stars need a new position less often than every step.
+//! Which stars get a new position in a step. A heavy star can make the step short; then the other stars do not need a new position in every step.
 //!
-//! The rule depends on nothing that changes along an orbit. So the time that a star stays at a radius is in the mean the same at all radii of its orbit,
-//! and its positions have the distribution that they have with a new one in every step.
+//! Whether a star gets one depends on nothing that changes along its orbit. So a star stays as long at each radius on average, and
+//! its positions have the same distribution as with a new one in every step.
 
 use crate::settings::Settings;
 
 /// The stars that get a new position in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Renewal {
-    /// Part of the lightest stars: the step, over the one without the term for friction.
+    /// Part of the lightest stars that get one: the length of the step over that without the term for friction.
     pub part: f64,
-    /// Mass from which on all stars do.
+    /// Largest mass of a star. All stars of this mass get one.
     pub heaviest: f64,
     /// Number of the step.
     pub step: u64,
@@ -37,7 +37,7 @@ impl Renewal {
         }
     }
 
-    /// Whether a star does. Friction takes a heavy star's velocity at a rate that is proportional to its mass, so the part of the stars of a mass is
+    /// Whether a star gets one. Friction takes a heavy star's velocity at a rate that is proportional to its mass, so the part of the stars of a mass is
     /// proportional to it. Chance decides, by the star's label and the number of the step.
     #[inline]
     pub fn has(&self, id: u64, mass: f64) -> bool {
@@ -49,8 +49,7 @@ impl Renewal {
 /// A number from 0 to 1, from SplitMix64 (Steele, Lea and Flood 2014).
 #[inline]
 fn chance(id: u64, step: u64) -> f64 {
-    let mut z = mixed(id.wrapping_add(1)).wrapping_add(step);
-    z = mixed(z);
+    let z = mixed(mixed(id.wrapping_add(1)).wrapping_add(step));
     // A power of two.
     (z >> 11) as f64 / (1_u64 << 53) as f64
 }

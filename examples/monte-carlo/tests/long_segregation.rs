@@ -52,7 +52,7 @@ fn two_components_segregate_as_by_the_fokker_planck_equation() {
     }
 }
 
-/// Salpeter's masses from 0.2 to 120, of which the heaviest collapse at 0.046 (Guerkan et al. 2004). Before that the radius of 5 % of the mass falls
+/// Salpeter's masses from 0.2 to 120, of which the heaviest collapse at 0.046 (Gurkan et al. 2004). Before that the radius of 5 % of the mass falls
 /// from 0.233 to 0.186. With one encounter a step and no term for friction in the time step it would be 0.208. Smaller radii suffer from the noise of few
 /// heavy stars.
 #[test]
