@@ -14,8 +14,14 @@ use crate::phase_space::GRAIN;
 /// By this part of the changeover radius every star may be turned aside before its group is followed again.
 const TURNED: f64 = 0.02;
 
+/// Groups with no more pairs than this are not worth shorter drifts.
+const FEW_PAIRS: usize = 50;
+
 /// Greatest step of stars near each other, as a fraction of the time in which they cross the changeover radius.
 const LONGEST: f64 = 0.25;
+
+/// All stars at the end of a drift, and the pairs that may then be within the changeover radius of each other.
+pub type Drifted = (Vec<Phase>, Vec<Pair>);
 
 /// All stars at the start of a drift, and the near parts.
 pub struct Cluster<'a> {
@@ -48,27 +54,16 @@ struct Group {
     hole: bool,
 }
 
-impl Group {
-    /// A star and the black hole.
-    fn with_hole(i: usize) -> Self {
-        Self {
-            stars: vec![i],
-            pairs: Vec::new(),
-            hole: true,
-        }
-    }
-}
-
 impl Cluster<'_> {
-    /// The stars after the time `h`, and the pairs that may then be within the changeover radius of each other.
+    /// What the time `h` makes of the stars; `None` if it `may_halve` the time and two drifts of half of it are less work.
     ///
     /// A star that is deflected may meet stars that its chord misses. Therefore the groups are formed again, within the
     /// changeover radius and margins for the deflections found, until no group is new.
-    pub fn drift(&self, h: f64) -> Result<(Vec<Phase>, Vec<Pair>), Error> {
+    pub fn drift(&self, h: f64, may_halve: bool) -> Result<Option<Drifted>, Error> {
         let alone = self.alone(h)?;
         let mut ends: Vec<Phase> = alone.iter().map(|moved| moved.end).collect();
         let Some(law) = &self.stars else {
-            return Ok((ends, Vec::new()));
+            return Ok(Some((ends, Vec::new())));
         };
         let chord = |(from, end): (&Vec3, &Phase)| Chord {
             from: *from,
@@ -77,20 +72,24 @@ impl Cluster<'_> {
         let chords: Vec<Chord> = self.x.iter().zip(&ends).map(chord).collect();
         let margin = |moved: &Moved| (2.0 * moved.aside).max(TURNED * law.radius());
         let mut margins: Vec<f64> = alone.iter().map(margin).collect();
-        let mut skin = SKIN * law.radius();
-        let mut pairs = search::pairs(&chords, law.radius() + skin);
+        let skin = |margin: &f64| margin + 0.5 * SKIN * law.radius();
+        let within = |margins: &[f64]| search::pairs(&chords, |i| 0.5 * law.radius() + margins[i]);
+        let mut searched: Vec<f64> = margins.iter().map(skin).collect();
+        let mut pairs = within(&searched);
         let mut done: Vec<Group> = Vec::new();
         loop {
-            let farthest = 2.0 * margins.iter().fold(0.0, |most: f64, m| most.max(*m));
-            if farthest > skin {
-                skin = farthest;
-                pairs = search::pairs(&chords, law.radius() + skin);
+            if margins.iter().zip(&searched).any(|(m, s)| m > s) {
+                searched = margins.iter().map(skin).collect();
+                pairs = within(&searched);
             }
             let groups = self.groups(&pairs, law.radius(), &margins, h);
             let is_new = |group: &&Group| done.binary_search(group).is_err();
             let new: Vec<&Group> = groups.iter().filter(is_new).collect();
             if new.is_empty() {
-                return Ok((ends, pairs));
+                return Ok(Some((ends, pairs)));
+            }
+            if may_halve && new.iter().any(|group| self.is_chained(group, law.radius())) {
+                return Ok(None);
             }
             let moved: Result<Vec<Vec<Moved>>, Error> = new
                 .par_iter()
@@ -110,8 +109,8 @@ impl Cluster<'_> {
     fn alone(&self, h: f64) -> Result<Vec<Moved>, Error> {
         let moved = |i: usize| match self.hole {
             Some(hole) if self.meets_hole(i, h, 0.0) => {
-                let moved = self.with_hole(&Group::with_hole(i), &hole, h);
-                moved.map(|moved| moved[0]).map_err(|_| fall(i, true))
+                let moved = self.past_hole(i, &hole, h);
+                moved.map_err(|_| fall(i, true))
             }
             _ => {
                 let mut x = self.x[i];
@@ -166,6 +165,18 @@ impl Cluster<'_> {
             groups[group].pairs.push([place, places[j].1]);
         }
         groups
+    }
+
+    /// Whether most pairs of a group meet at different times, and are many: in a shorter drift the group would be several.
+    ///
+    /// Pairs that are together already stay one group however short the drift is.
+    fn is_chained(&self, group: &Group, radius: f64) -> bool {
+        let is_near = |&&[a, b]: &&[usize; 2]| {
+            let d = sub(&self.x[group.stars[b]], &self.x[group.stars[a]]);
+            dot(&d, &d) < radius * radius
+        };
+        let all = group.pairs.len();
+        all > FEW_PAIRS && 3 * group.pairs.iter().filter(is_near).count() < all
     }
 
     /// The stars of a group after the time `h`.
@@ -227,6 +238,19 @@ impl Cluster<'_> {
         ([0, 1, 2].map(x), [0, 1, 2].map(v))
     }
 
+    /// One star near the black hole.
+    fn past_hole(&self, i: usize, hole: &(f64, Law), h: f64) -> Result<Moved, String> {
+        let start = [(self.x[i], self.v[i])];
+        let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
+            rates[0] = (phases[0].1, pull(hole, &phases[0].0));
+        };
+        let steps = (h, hole_step(hole, norm(&self.v[i])));
+        let mut aside = Aside::of(&start);
+        let [end] = follow_all(&rates, &start, (0.0, h), steps, &mut |t, p| aside.see(t, p))?;
+        let aside = aside.most[0];
+        Ok(Moved { end, aside })
+    }
+
     /// Any stars near the black hole.
     fn with_hole(&self, group: &Group, hole: &(f64, Law), h: f64) -> Result<Vec<Moved>, String> {
         let phase = |&i: &usize| (self.x[i], self.v[i]);
@@ -242,7 +266,7 @@ impl Cluster<'_> {
             let speeds = start.iter().map(|p| norm(&sub(&p.1, from)));
             speeds.fold(0.0, f64::max)
         };
-        let past_hole = LONGEST * hole.1.radius() / fastest(&[0.0; 3]);
+        let past_hole = hole_step(hole, fastest(&[0.0; 3]));
         let longest = self.longest(2.0 * fastest(&start[0].1)).min(past_hole);
         let mut aside = Aside::of(&start);
         let mut see = |t: f64, phases: &[Phase]| aside.see(t, phases);
@@ -284,8 +308,11 @@ impl Cluster<'_> {
     }
 }
 
-/// Pairs whose near parts are computed side by side.
+/// Pairs whose coordinates are collected at a time.
 const BATCH: usize = 64;
+
+/// Near parts that are computed together, whether there are as many pairs or not.
+const LANES: usize = 8;
 
 /// The near parts of a group's pairs, which are added to the rates.
 struct NearParts<'a> {
@@ -318,7 +345,7 @@ impl Work for NearParts<'_> {
                 }
             }
             let [x, y, z] = &d;
-            for k in 0..BATCH {
+            for k in 0..batch.len().next_multiple_of(LANES) {
                 near[k] = law.near(x[k] * x[k] + y[k] * y[k] + z[k] * z[k]);
             }
             for (k, &[a, b]) in batch.iter().enumerate() {
@@ -328,6 +355,11 @@ impl Work for NearParts<'_> {
             }
         }
     }
+}
+
+/// The longest step in which a star of this speed does not miss the hole.
+fn hole_step((_, law): &(f64, Law), speed: f64) -> f64 {
+    LONGEST * law.radius() / speed
 }
 
 /// The acceleration at `x` by the near part of a black hole.

@@ -81,6 +81,9 @@ impl Radii {
     }
 }
 
+/// How often a drift is halved at most.
+const MOST_HALVINGS: u32 = 10;
+
 /// By what part of the changeover radius the search looks farther at first.
 const SKIN: f64 = 0.25;
 
@@ -122,7 +125,7 @@ impl Encounters {
     /// Looks for the pairs of stars at `x`, of which nothing is known.
     pub fn look(&mut self, x: &[Vec3]) {
         self.pairs = match &self.stars {
-            Some(law) => search::pairs(&at_rest(x), law.radius()),
+            Some(law) => search::pairs(&at_rest(x), |_| 0.5 * law.radius()),
             None => Vec::new(),
         };
     }
@@ -140,6 +143,9 @@ impl Encounters {
 
     /// Moves all stars for the time `h` under the near parts.
     ///
+    /// Where most stars meet another one within `h`, as near a massive black hole, they would be one group with the shortest step of any.
+    /// Drifts of a part of the time have small groups, and one after the other they are the same motion.
+    ///
     /// # Errors
     ///
     /// Stars without softening fall into each other or into the hole; then some stars may have moved.
@@ -150,6 +156,18 @@ impl Encounters {
         masses: &[f64],
         h: f64,
     ) -> Result<(), Error> {
+        self.halve(x, v, masses, h, MOST_HALVINGS)
+    }
+
+    /// The same in one drift, or in two of half the time, each of which may be halved `halvings - 1` times.
+    fn halve(
+        &mut self,
+        x: &mut [Vec3],
+        v: &mut [Vec3],
+        masses: &[f64],
+        h: f64,
+        halvings: u32,
+    ) -> Result<(), Error> {
         let (stars, hole) = (self.stars, self.hole);
         let cluster = Cluster {
             x,
@@ -158,7 +176,10 @@ impl Encounters {
             stars,
             hole,
         };
-        let (ends, pairs) = cluster.drift(h)?;
+        let Some((ends, pairs)) = cluster.drift(h, halvings > 0)? else {
+            self.halve(x, v, masses, 0.5 * h, halvings - 1)?;
+            return self.halve(x, v, masses, 0.5 * h, halvings - 1);
+        };
         self.pairs = pairs;
         for ((x, v), end) in x.iter_mut().zip(v).zip(&ends) {
             (*x, *v) = *end;
@@ -180,6 +201,7 @@ mod tests {
     use super::*;
     use kirin_kit::diagnostics::{Energy, angular_momentum, momentum};
     use kirin_kit::few_body::kepler;
+    use kirin_kit::galaxy::flow::Phase;
     use kirin_kit::models::plummer;
     use kirin_kit::vector::norm;
     use kirin_kit::{Body, models};
@@ -330,6 +352,44 @@ mod tests {
         };
         let turned = norm(&sub(&end([1e-4; 2])[0], &end([1e-12; 2])[0]));
         assert!(turned > 1e-3, "{turned:e}");
+    }
+
+    /// Around a massive hole most stars meet others within one drift, at different times. It is done in parts, and is the same motion.
+    #[test]
+    fn stars_that_meet_one_after_the_other_move_in_parts() {
+        let changeover = Changeover {
+            stars: 0.1,
+            hole: 100.0,
+        };
+        let bodies = models::warm_sphere(60, 1, 1.0);
+        let (x, v, masses) = split(&bodies);
+        let masses: Vec<f64> = masses.iter().map(|m| 1e-3 * m).collect();
+        let mut encounters = Encounters::new(&changeover, 1e-3, (1.0, 0.1));
+        let cluster = Cluster {
+            x: &x,
+            v: &v,
+            masses: &masses,
+            stars: encounters.stars,
+            hole: encounters.hole,
+        };
+        assert!(cluster.drift(2.0, true).unwrap().is_none());
+        let (ends, pairs) = cluster.drift(2.0, false).unwrap().unwrap();
+        let (mut in_parts, mut speeds) = (x.clone(), v.clone());
+        let drift = encounters.drift(&mut in_parts, &mut speeds, &masses, 2.0);
+        drift.unwrap();
+        let error = |(a, b): (&Vec3, &Phase)| norm(&sub(a, &b.0));
+        let error = in_parts.iter().zip(&ends).map(error).fold(0.0, f64::max);
+        assert!(error < 1e-9, "{error:e}");
+        // It knows fewer pairs, which are those that are near at the end.
+        assert!(encounters.pairs.len() < pairs.len());
+        let of = |pairs: Vec<Pair>| {
+            let mut known = Encounters::new(&changeover, 1e-3, (1.0, 0.1));
+            known.pairs = pairs;
+            let mut acc = vec![[0.0; 3]; x.len()];
+            known.take_near(&in_parts, &masses, &mut acc);
+            acc
+        };
+        assert!(of(encounters.pairs) == of(pairs));
     }
 
     /// A bare hole: the near part is Kepler's problem; stars beyond the changeover radius go straight on.

@@ -37,10 +37,10 @@ pub fn closest2(a: &Chord, b: &Chord) -> f64 {
     dot(&closest, &closest)
 }
 
-/// All pairs that come within `radius` of each other on their chords, in ascending order. Sorts the stars along an
-/// axis and compares each with the following ones within reach. This takes O(N^(5/3)) if the radius is proportional
-/// to the mean distance of neighbours.
-pub fn pairs(chords: &[Chord], radius: f64) -> Vec<Pair> {
+/// All pairs that come nearer to each other on their chords than the sum of their reaches, in ascending order. Sorts the
+/// stars along an axis and compares each with the following ones within reach. This takes O(N^(5/3)) if the reaches are
+/// proportional to the mean distance of neighbours.
+pub fn pairs(chords: &[Chord], reach: impl Fn(usize) -> f64 + Sync) -> Vec<Pair> {
     if chords.is_empty() {
         return Vec::new();
     }
@@ -52,7 +52,10 @@ pub fn pairs(chords: &[Chord], radius: f64) -> Vec<Pair> {
     let axis = longest_axis(chords);
     let interval = |i: usize| {
         let (from, way) = (chords[i].from[axis], chords[i].way[axis] - common[axis]);
-        (from + way.min(0.0), from + way.max(0.0))
+        (
+            from + way.min(0.0) - reach(i),
+            from + way.max(0.0) + reach(i),
+        )
     };
     let mut order: Vec<(f64, f64, usize)> = (0..chords.len())
         .map(|i| {
@@ -61,16 +64,16 @@ pub fn pairs(chords: &[Chord], radius: f64) -> Vec<Pair> {
         })
         .collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
-    let radius2 = radius * radius;
     let of_place = |place: usize| {
         let (_, high, i) = order[place];
         let following = order[place + 1..].iter();
         following
-            .take_while(move |other| other.0 <= high + radius)
-            .filter_map(move |&(_, _, j)| {
+            .take_while(|other| other.0 <= high)
+            .filter_map(|&(_, _, j)| {
                 let closest2 = closest2(&chords[i], &chords[j]);
                 let stars = [i.min(j), i.max(j)];
-                (closest2 < radius2).then_some(Pair { stars, closest2 })
+                let is_near = closest2 < (reach(i) + reach(j)).powi(2);
+                is_near.then_some(Pair { stars, closest2 })
             })
             .collect::<Vec<Pair>>()
     };
@@ -110,11 +113,12 @@ mod tests {
                 way: [0.05 * b.v[0], 0.05 * b.v[1] + 3.0, 0.05 * b.v[2]],
             })
             .collect();
-        let found = pairs(&chords, 0.08);
+        let found = pairs(&chords, |i| 0.04 + 1e-4 * i as f64);
         let mut all = Vec::new();
         for i in 0..chords.len() {
             for j in i + 1..chords.len() {
-                if closest2(&chords[i], &chords[j]) < 0.08 * 0.08 {
+                let reach = 0.08 + 1e-4 * (i + j) as f64;
+                if closest2(&chords[i], &chords[j]) < reach * reach {
                     all.push([i, j]);
                 }
             }
@@ -133,6 +137,6 @@ mod tests {
         assert!((closest(chord(-1.0, 0.1, 2.0), chord(0.0, 0.0, 0.0)) - 0.1).abs() < 1e-15);
         assert_eq!(closest(chord(-1.0, 0.0, 0.5), chord(0.0, 0.0, 0.0)), 0.5);
         assert_eq!(closest(chord(1.0, 0.0, 7.0), chord(0.0, 0.0, 7.0)), 1.0);
-        assert!(pairs(&[], 1.0).is_empty());
+        assert!(pairs(&[], |_| 1.0).is_empty());
     }
 }
