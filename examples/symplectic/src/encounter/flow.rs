@@ -176,7 +176,7 @@ impl Cluster<'_> {
             dot(&d, &d) < radius * radius
         };
         let all = group.pairs.len();
-        all > FEW_PAIRS && 3 * group.pairs.iter().filter(is_near).count() < all
+        all > FEW_PAIRS && group.pairs.iter().filter(is_near).nth(all / 3).is_none()
     }
 
     /// The stars of a group after the time `h`.
@@ -345,8 +345,10 @@ impl Work for NearParts<'_> {
                 }
             }
             let [x, y, z] = &d;
-            for k in 0..batch.len().next_multiple_of(LANES) {
-                near[k] = law.near(x[k] * x[k] + y[k] * y[k] + z[k] * z[k]);
+            if batch.len() <= LANES {
+                near_of(law, &d, &mut near, LANES);
+            } else {
+                near_of(law, &d, &mut near, BATCH);
             }
             for (k, &[a, b]) in batch.iter().enumerate() {
                 let d = [x[k], y[k], z[k]];
@@ -354,6 +356,14 @@ impl Work for NearParts<'_> {
                 add_scaled(&mut rates[b].1, -masses[a] * near[k], &d);
             }
         }
+    }
+}
+
+/// The near parts at the first `n` distances.
+#[inline(always)]
+fn near_of(law: &Law, [x, y, z]: &[[f64; BATCH]; 3], near: &mut [f64; BATCH], n: usize) {
+    for k in 0..n {
+        near[k] = law.near(x[k] * x[k] + y[k] * y[k] + z[k] * z[k]);
     }
 }
 
