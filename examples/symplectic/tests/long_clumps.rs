@@ -125,9 +125,9 @@ fn clumps_are_where_stars_are_slowest() {
         add(&mut counts, &snapshot, mass, r, (w, k));
     }
     let smooth = |i: usize| counts[i - 1] + counts[i] + counts[i + 1];
-    for place in &expected {
-        let about = |part: f64| (place * part / WIDTH) as usize;
-        let window = about(1.0) - 5..about(1.0) + 5;
+    let about = |place: f64| (place / WIDTH) as usize;
+    for place in &expected[..2] {
+        let window = about(*place) - 5..about(*place) + 5;
         let densest = window
             .clone()
             .max_by(|a, b| smooth(*a).total_cmp(&smooth(*b)))
@@ -142,4 +142,8 @@ fn clumps_are_where_stars_are_slowest() {
         let least = window.map(smooth).fold(f64::INFINITY, f64::min);
         assert!(smooth(densest) > 1.2 * least, "{counts:?}");
     }
+    // The third clump is so wide that its maximum is anywhere from 3.8 to 4.4.
+    let between = about(expected[1])..about(expected[2]);
+    let least = between.map(smooth).fold(f64::INFINITY, f64::min);
+    assert!(smooth(about(expected[2])) > 1.2 * least, "{counts:?}");
 }
