@@ -55,7 +55,7 @@ struct Group {
 }
 
 impl Cluster<'_> {
-    /// What the time `h` makes of the stars; `None` if it `may_halve` the time and two drifts of half of it are less work.
+    /// The stars after the time `h`; `None` if `may_halve` is set and two drifts of `h / 2` are less work.
     ///
     /// A star that is deflected may meet stars that its chord misses. Therefore the groups are formed again, within the
     /// changeover radius and margins for the deflections found, until no group is new.
@@ -167,9 +167,8 @@ impl Cluster<'_> {
         groups
     }
 
-    /// Whether most pairs of a group meet at different times, and are many: in a shorter drift the group would be several.
-    ///
-    /// Pairs that are together already stay one group however short the drift is.
+    /// Whether a group has many pairs, most of which are not within `radius` yet. In a shorter drift fewer of them meet, and the group
+    /// falls into several. Pairs that are within `radius` at the start would stay together in any drift.
     fn is_chained(&self, group: &Group, radius: f64) -> bool {
         let is_near = |&&[a, b]: &&[usize; 2]| {
             let d = sub(&self.x[group.stars[b]], &self.x[group.stars[a]]);
@@ -247,8 +246,10 @@ impl Cluster<'_> {
         let steps = (h, hole_step(hole, norm(&self.v[i])));
         let mut aside = Aside::of(&start);
         let [end] = follow_all(&rates, &start, (0.0, h), steps, &mut |t, p| aside.see(t, p))?;
-        let aside = aside.most[0];
-        Ok(Moved { end, aside })
+        Ok(Moved {
+            end,
+            aside: aside.most[0],
+        })
     }
 
     /// Any stars near the black hole.
@@ -311,7 +312,7 @@ impl Cluster<'_> {
 /// Pairs whose coordinates are collected at a time.
 const BATCH: usize = 64;
 
-/// Near parts that are computed together, whether there are as many pairs or not.
+/// A group with up to so many pairs needs one vector of AVX-512. Larger ones compute whole batches: the compiler unrolls a loop of known length.
 const LANES: usize = 8;
 
 /// The near parts of a group's pairs, which are added to the rates.

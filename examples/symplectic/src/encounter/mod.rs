@@ -143,8 +143,8 @@ impl Encounters {
 
     /// Moves all stars for the time `h` under the near parts.
     ///
-    /// Where most stars meet another one within `h`, as near a massive black hole, they would be one group with the shortest step of any.
-    /// Drifts of a part of the time have small groups, and one after the other they are the same motion.
+    /// Where most stars meet others within `h`, as near a massive black hole, all would be one group, with the step of its fastest star. Such
+    /// a drift is halved until its groups are small. The halves, one after the other, are the same motion.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl Encounters {
         self.halve(x, v, masses, h, MOST_HALVINGS)
     }
 
-    /// The same in one drift, or in two of half the time, each of which may be halved `halvings - 1` times.
+    /// Drifts for the time `h` at once or in two halves, each of which may be halved `halvings - 1` times.
     fn halve(
         &mut self,
         x: &mut [Vec3],
@@ -354,7 +354,8 @@ mod tests {
         assert!(turned > 1e-3, "{turned:e}");
     }
 
-    /// Around a massive hole most stars meet others within one drift, at different times. It is done in parts, and is the same motion.
+    /// Stars around a massive hole meet each other at different times of one long drift. The drift is halved, and the stars end where
+    /// one group of all would have brought them.
     #[test]
     fn stars_that_meet_one_after_the_other_move_in_parts() {
         let changeover = Changeover {
@@ -380,7 +381,7 @@ mod tests {
         let error = |(a, b): (&Vec3, &Phase)| norm(&sub(a, &b.0));
         let error = in_parts.iter().zip(&ends).map(error).fold(0.0, f64::max);
         assert!(error < 1e-9, "{error:e}");
-        // It knows fewer pairs, which are those that are near at the end.
+        // The last part has fewer pairs, among them all that are near at the end.
         assert!(encounters.pairs.len() < pairs.len());
         let of = |pairs: Vec<Pair>| {
             let mut known = Encounters::new(&changeover, 1e-3, (1.0, 0.1));
