@@ -214,7 +214,7 @@ impl Stats {
         row(
             "redone",
             format!(
-                "{} leaves in double precision, {:.3} s of all threads",
+                "{} leaves in double precision, {:.2e} s of all threads",
                 facts.leaves_again, blocks.again
             ),
         );
@@ -327,7 +327,7 @@ mod tests {
             "10, written 20 times",
             "6.4000e4;",
             "recoveries   2",
-            "redone       17 leaves in double precision, 0.012 s of all threads",
+            "redone       17 leaves in double precision, 1.20e-2 s of all threads",
             "noise        4.50 % of 2000 sampled steps",
             "checked      5 i-particles, 1 wrong",
         ] {
