@@ -45,7 +45,7 @@ fn two_binaries_pass_each_other() {
     let (_turn, grape) = grape();
     let energy = Energy::of(&bodies, 0.0).total();
     let momentum = angular_momentum(&bodies);
-    let errors = [0.01, 0.0025].map(|eta| {
+    let errors = [0.02, 0.005].map(|eta| {
         let mut run = Integrator::start(&grape, settings(eta), 0.0, bodies.clone()).unwrap();
         let end = reach(&mut run, 1.5);
         // Two pairs, one system of all four, and two pairs again.
@@ -60,7 +60,7 @@ fn two_binaries_pass_each_other() {
     });
     let changed = system.orbit(0, 1).axis / 0.1 - 1.0;
     assert!(changed.abs() > 1e-3, "{changed}");
-    assert!(errors[0] < 1e-3 && errors[1] < 1e-4, "{errors:?}");
+    assert!(errors[0] < 1e-5 && errors[1] < 1e-6, "{errors:?}");
     let order = (errors[0] / errors[1]).log2();
     assert!(order > 3.0, "{order}: {errors:?}");
 }
@@ -349,10 +349,15 @@ fn pairs_are_in_tables_and_snapshots() {
         energy += words[4];
         count += 1;
     }
+    for value in snapshot.values("hermite.orbit") {
+        let last = value.rsplit(' ').next().unwrap();
+        energy += last.parse::<f64>().unwrap();
+    }
     assert!(count >= 14, "{count}");
     let last = lines.next_back().unwrap();
     let number = |name: &str| last[place(name)].parse::<f64>().unwrap();
-    assert!(number("pairs") >= f64::from(count));
+    // The binaries of the snapshot may be parts of larger systems, of eight stars at most.
+    assert!(number("pairs") + 4.0 * number("multiples") >= f64::from(count));
     assert!((number("pair_energy") / energy - 1.0).abs() < 1e-3);
     assert!(number("energy_error") < 1e-6);
     // That of stars and centres: the orbits within the binaries hold many times the cluster's energy.

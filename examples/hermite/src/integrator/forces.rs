@@ -81,7 +81,7 @@ impl Centre<'_> {
                 let members = match self.members.get() {
                     Some(members) => members,
                     None => {
-                        let members = self.held.system.predict(self.dt, self.step)?;
+                        let members = self.held.system.felt(self.dt, self.step)?;
                         self.members.get_or_init(|| members)
                     }
                 };
@@ -131,9 +131,9 @@ impl<S: Sources> Integrator<S> {
                 let mut force = self.force(i, k..k + own, &places, &block);
                 if let Some(near) = lists.get_mut(k) {
                     force.near = std::mem::take(near);
-                    self.leave_partners(t, &places[k..k + own], &mut force.near);
+                    force.is_crowded |=
+                        self.leave_partners(t, &places[k..k + own], &mut force.near);
                     force.near.sort_unstable();
-                    force.is_crowded |= !force.near.is_empty();
                 }
                 k += own;
                 use_force(self, i, force)?;

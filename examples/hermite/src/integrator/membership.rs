@@ -3,16 +3,18 @@
 //! Two stars become a pair if they are close and little perturbed ([`Pair::joins`]). A system and a star, or two
 //! systems, become one on two conditions: their centres would become a pair within wider limits, and the tide of one is
 //! felt within the other. They also become one if their centres are bound on a hard orbit ([`Pair::joins_for_its_orbit`]),
-//! however weak their tides are. Three stars become one system if two of them are close but perturbed too much for a pair,
+//! however weak their tides are, and this orbit may be wider if it brings them close enough to perturb each other. Three stars become one system if two of them are close but perturbed too much for a pair,
 //! and the third fulfils one of these conditions. A system of more than two is divided where its two halves hardly feel each
 //! other's tide, or their centres would no longer be a pair, unless they are on a hard orbit.
+
+use std::ops::Range;
 
 use kirin_kit::Body;
 use kirin_kit::few_body::multiple::{self, Multiple};
 use kirin_kit::few_body::pair::{Limits, Pair, pull};
-use kirin_kit::few_body::subsystem::{Subsystem, influence};
+use kirin_kit::few_body::subsystem::{Subsystem, influence, influence_at};
 use kirin_kit::snapshot::State;
-use kirin_kit::vector::{Vec3, add_scaled, dot, sub};
+use kirin_kit::vector::{Vec3, add_scaled, dot, norm, sub};
 
 use super::Integrator;
 use super::forces::Place;
@@ -25,6 +27,13 @@ use crate::step;
 /// Perturbation by each other above which two parts become one system, and below which they part.
 const INFLUENCE: [f64; 2] = [0.01, 0.003];
 
+/// The same of two parts on a wider orbit about each other, where they are closest: within which they become one, and remain one. Below,
+/// both follow their own orbits in long steps; within, one of them would do so in short steps of the cluster. Above, no hierarchy is stable.
+const INFLUENCE_ON_ORBIT: [Range<f64>; 2] = [1.5e-4..0.03, 5e-5..0.1];
+
+/// Perturbation of such an orbit by others below which the two become one, and above which they part.
+const PERTURBATION_OF_ORBIT: [f64; 2] = [0.03, 0.1];
+
 /// How much further apart than two stars the parts of a larger system may be.
 const WIDER: f64 = 4.0;
 
@@ -34,6 +43,9 @@ const PREDICTED: f64 = 1.01;
 /// Greatest number of stars in a system.
 pub(super) const MOST: usize = 8;
 
+/// The same where it is one for a wide orbit.
+const MOST_ON_WIDE_ORBITS: usize = 4;
+
 /// A perturbation, and the particles that become one. Unions are made in this order.
 type Union = (f64, Vec<usize>);
 
@@ -42,7 +54,7 @@ impl<S: Sources> Integrator<S> {
     /// steps have no close neighbour, so they ask for no list. A system asks for one list only: that at its first place is so
     /// large that it has all stars near the other places, too.
     pub(super) fn search2(&self, i: usize, is_first_place: bool) -> f64 {
-        let own = self.own_search2(i);
+        let own = self.own_search2(i).max(self.wide_search2(i));
         let all = &self.regularized;
         let (Some(limits), Some(held)) = (&all.limits, all.at.get(&i)) else {
             return own;
@@ -78,26 +90,31 @@ impl<S: Sources> Integrator<S> {
     }
 
     /// Leaves in the list `near` of a system those that it looks for about its `places` at `t`. If it is crowded, they must also
-    /// be near enough to become one with it.
-    pub(super) fn leave_partners(&self, t: f64, places: &[Place], near: &mut Vec<usize>) {
+    /// be near enough to become one with it. Returns whether any is left that does not only count for a wide orbit.
+    pub(super) fn leave_partners(&self, t: f64, places: &[Place], near: &mut Vec<usize>) -> bool {
         let i = places[0].i;
         let all = &self.regularized;
         let (Some(limits), Some(held), false) = (&all.limits, all.at.get(&i), near.is_empty())
         else {
-            return;
+            return !near.is_empty();
         };
-        let (centre, own2) = (self.predicted(i, t).0, self.own_search2(i));
+        let centre = self.predicted(i, t).0;
+        let (own2, wide2) = (self.own_search2(i), self.wide_search2(i));
         let distance2 = |x: &Vec3, y: &Vec3| {
             let dx = sub(x, y);
             dot(&dx, &dx)
         };
+        let mut is_any_near = false;
         near.retain(|&j| {
             let (x, _) = self.predicted(j, t);
             let radius = limits.radius_of(self.bodies[i].mass + self.bodies[j].mass);
             let is_partner = || distance2(&x, &centre) < (PREDICTED * WIDER * radius).powi(2);
-            (!held.is_crowded || is_partner())
-                && places.iter().any(|place| distance2(&x, &place.x) < own2)
+            let is_near = (!held.is_crowded || is_partner())
+                && places.iter().any(|place| distance2(&x, &place.x) < own2);
+            is_any_near |= is_near;
+            is_near || distance2(&x, &centre) < wide2
         });
+        is_any_near
     }
 
     /// Square of the radius within which particle `i` looks for a star on an orbit about it. Two systems, which may become one
@@ -111,6 +128,17 @@ impl<S: Sources> Integrator<S> {
         match is_new || is_short {
             true => radius * radius,
             false => 0.0,
+        }
+    }
+
+    /// The same for the wide orbits about a system, whose orbits perturb each other. One that is not followed is perturbed too
+    /// little.
+    fn wide_search2(&self, i: usize) -> f64 {
+        let all = &self.regularized;
+        let is_followed = all.at.get(&i).is_some_and(|held| held.system.is_followed());
+        match &all.limits {
+            Some(limits) if is_followed => self.search2_of_orbits(i, &wider(limits)),
+            _ => 0.0,
         }
     }
 
@@ -288,19 +316,31 @@ impl<S: Sources> Integrator<S> {
         [a, b]: [(f64, f64); 2],
         limits: &Limits,
     ) -> Option<(f64, Pair)> {
-        let stars = |list: &[usize]| list.iter().map(|&i| self.number_of_stars(i)).sum::<usize>();
+        let all = first.iter().chain(second);
+        let stars: usize = all.map(|&i| self.number_of_stars(i)).sum();
         let centres = self.centres(t, first, second);
         let influence = influence(a, b, &centres);
-        let is_felt = influence > INFLUENCE[0];
+        let is_felt = influence > INFLUENCE[0] && self.is_near(&centres, [first, second], limits);
+        let joins_for_its_orbit =
+            |outer: &Pair| outer.joins_for_its_orbit(&of_orbit(limits, [a, b], stars, outer, 0));
         // The tide, which decides, is found for those only that are close enough.
         let is_close = is_felt && centres.is_close(&wider(limits));
-        if stars(first) + stars(second) > MOST || !(is_close || centres.joins_for_its_orbit(limits))
-        {
+        if stars > MOST || !(is_close || joins_for_its_orbit(&centres)) {
             return None;
         }
         let outer = self.pair_of(t, first, second);
-        let joins = is_felt && outer.joins(&wider(limits)) || outer.joins_for_its_orbit(limits);
+        let joins = is_felt && outer.joins(&wider(limits)) || joins_for_its_orbit(&outer);
         joins.then_some((influence, outer))
+    }
+
+    /// Whether the particles of two lists, with these centres, are so near that their influence on each other counts. The list of a
+    /// system that is not crowded has those on wide orbits about it, too, for which only their orbit does.
+    fn is_near(&self, centres: &Pair, lists: [&[usize]; 2], limits: &Limits) -> bool {
+        let held = |list: &[usize]| self.regularized.at.get(&list[0]);
+        let mut systems = lists.into_iter().filter_map(held).peekable();
+        norm(&centres.x) < limits.radius_of(centres.mass())
+            || systems.peek().is_none()
+            || systems.any(|held| held.is_crowded)
     }
 
     fn number_of_stars(&self, i: usize) -> usize {
@@ -397,6 +437,25 @@ fn wider(limits: &Limits) -> Limits {
     }
 }
 
+/// Limits for two parts, of these masses and sizes and together `stars` stars, that are one system for their orbit about each other. `k` is
+/// 0 for those that become one, and 1 for those that are.
+fn of_orbit(
+    limits: &Limits,
+    parts: [(f64, f64); 2],
+    stars: usize,
+    outer: &Pair,
+    k: usize,
+) -> Limits {
+    let greatest = influence_at(outer.orbit().pericentre(), parts[0], parts[1]);
+    let is_wide = stars <= MOST_ON_WIDE_ORBITS
+        && INFLUENCE_ON_ORBIT[k].contains(&greatest)
+        && outer.greatest_perturbation() < PERTURBATION_OF_ORBIT[k];
+    match is_wide {
+        true => wider(limits),
+        false => *limits,
+    }
+}
+
 /// The parts into which a system is divided, as places in its list of members; `None` where it remains.
 fn divided(multiple: &Multiple, limits: &Limits) -> Option<Vec<Vec<usize>>> {
     let stars = multiple.stars();
@@ -419,9 +478,10 @@ fn divided(multiple: &Multiple, limits: &Limits) -> Option<Vec<Vec<usize>>> {
     let [(a, size_a, tide_a), (b, size_b, tide_b)] = halves.each_ref().map(|part| half(part));
     let (_, mut outer) = Pair::of(&a, &b);
     outer.tide = sub(&tide_b, &tide_a);
-    let influence = influence((a.mass, size_a), (b.mass, size_b), &outer);
-    let stays = influence > INFLUENCE[1] && outer.stays(&wider(limits));
-    if stays || outer.stays_for_its_orbit(limits) {
+    let sizes = [(a.mass, size_a), (b.mass, size_b)];
+    let stays = influence(sizes[0], sizes[1], &outer) > INFLUENCE[1] && outer.stays(&wider(limits));
+    let of_orbit = of_orbit(limits, sizes, stars.len(), &outer, 1);
+    if stays || outer.stays_for_its_orbit(&of_orbit) {
         return None;
     }
     let mut parts = Vec::new();

@@ -2,7 +2,6 @@ use std::sync::{Mutex, MutexGuard};
 
 use kirin::client::Grape;
 use kirin_kit::models::plummer;
-use kirin_kit::vector::norm;
 
 use super::*;
 use crate::settings::Settings;
@@ -101,6 +100,67 @@ fn one_list_finds_all_partners_of_a_crowded_system() {
         found += usize::from(partners.contains(&2));
     }
     assert!(found > 50 && found < 220, "{found}");
+}
+
+/// A cluster with a binary of this semi-major axis at a distance from its centre, and a third star at the apocentre of its orbit about
+/// the binary.
+fn with_a_third_star(distance: f64, inner: f64, outer: f64) -> Vec<Body> {
+    let mut stars = plummer(66, 3);
+    stars.iter_mut().for_each(|star| star.mass = MASS);
+    let centre = Body {
+        mass: 2.0 * MASS,
+        x: [distance, 0.2, 0.1],
+        v: [0.0; 3],
+        ..Body::default()
+    };
+    let mut third = Body {
+        mass: MASS,
+        index: 102,
+        ..centre
+    };
+    let e = 0.8;
+    third.x[2] += outer * (1.0 + e);
+    third.v[0] += (3.0 * MASS / outer * (1.0 - e) / (1.0 + e)).sqrt();
+    stars.splice(..2, binary(&centre, inner, 0.0, 100));
+    stars[2] = third;
+    stars
+}
+
+/// A third star on an orbit that is too wide for a pair becomes one system with a binary that it perturbs near its pericentre, if others
+/// hardly perturb that orbit. The system remains one down to a third of the binary's perturbation, and up to where it may not be stable.
+#[test]
+fn a_wide_hierarchy_is_one_system_where_its_orbits_perturb_each_other() {
+    let (_turn, grape) = grape();
+    for (distance, inner, outer, joins, stays) in [
+        (3.0, 1e-2, 0.075, false, false),
+        (3.0, 6e-3, 0.075, false, true),
+        (3.0, 2e-3, 0.075, true, true),
+        (3.0, 7e-4, 0.075, false, true),
+        (3.0, 5e-4, 0.075, false, false),
+        (0.7, 2e-3, 0.075, false, true),
+        (3.0, 1.2e-2, 0.3, false, false),
+    ] {
+        let bodies = with_a_third_star(distance, inner, outer);
+        let (_, all) = Multiple::of(&bodies[..3]);
+        let run = begun(&grape, bodies);
+        let limits = run.regularized.limits.unwrap();
+        assert!(1.8 * outer > 1.5 * limits.radius_of(3.0 * MASS));
+        assert!(run.regularized.at.contains_key(&0) && run.regularized.of[2].is_none());
+        let union = run.union(0.0, [0, 2], &[], &limits);
+        assert_eq!(union.is_some(), joins, "{distance} {inner} {outer}");
+        // Without the tide of others.
+        let remains = divided(&all, &limits).is_none();
+        assert_eq!(remains, stays, "{distance} {inner} {outer}");
+    }
+    // The list of the binary finds the third star as soon as this perturbs it, before their distance is that of a pair.
+    let mut run = begun(&grape, with_a_third_star(3.0, 2e-3, 0.075));
+    let is_one = |run: &Integrator<_>| run.regularized.at[&0].others.len() == 2;
+    while !is_one(&run) && run.time < 0.4 {
+        run.step().unwrap();
+    }
+    let limits = run.regularized.limits.unwrap();
+    let distance = norm(&run.regularized.at[&0].system.relative(0, 2).0);
+    assert!(is_one(&run) && distance > 1.3 * limits.radius_of(3.0 * MASS));
 }
 
 /// The library sums over the particles before the ghosts only.

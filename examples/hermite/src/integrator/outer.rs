@@ -69,7 +69,7 @@ impl<S: Sources> Integrator<S> {
             let (x, _) = self.predicted(i, t);
             let held = self.regularized.at.get(&i);
             let state = &self.states[i];
-            let predict = |held: &Held| held.system.predict(t - state.t, state.dt);
+            let predict = |held: &Held| held.system.felt(t - state.t, state.dt);
             let members = held.map(|held| (held, predict(held)));
             // Two members at one place end the run in the next block: here their centre will do.
             let Some((held, Ok(places))) = members else {

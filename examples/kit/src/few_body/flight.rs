@@ -74,11 +74,23 @@ impl Flight {
     ///
     /// No step converges.
     pub(super) fn at(&mut self, t: f64) -> Result<Chain, Error> {
-        if let Some(nested) = &mut self.nested
-            && let Some(chain) = nested.at(t)
-        {
-            return Ok(chain);
+        let found = self.nested.as_mut().and_then(|nested| nested.at(t));
+        found.map_or_else(|| self.along_the_chain(t), Ok)
+    }
+
+    /// The same, but the orbits of a hierarchy do not perturb each other.
+    ///
+    /// # Errors
+    ///
+    /// No step converges.
+    pub(super) fn unperturbed_at(&mut self, t: f64) -> Result<Chain, Error> {
+        match &self.nested {
+            Some(nested) => Ok(nested.unperturbed_at(t)),
+            None => self.along_the_chain(t),
         }
+    }
+
+    fn along_the_chain(&mut self, t: f64) -> Result<Chain, Error> {
         let new = || {
             let (masses, begin) = (self.masses.clone(), self.begin.clone());
             Box::new(Chained::new(masses, begin, self.tolerance))

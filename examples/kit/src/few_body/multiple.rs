@@ -86,8 +86,16 @@ struct OnItsWay {
     tides: Vec<Pull>,
     /// Of members without binaries that move in the mean.
     flight: Option<Flight>,
-    /// The time that was asked for last, and the members then.
-    last: Option<(f64, Members)>,
+    /// The time and the digits that were asked for last, and the members then.
+    last: Option<(f64, Digits, Members)>,
+}
+
+/// How exact places are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Digits {
+    All,
+    /// Without what the orbits of a hierarchy do to each other within the step.
+    Few,
 }
 
 impl PartialEq for Multiple {
@@ -268,7 +276,25 @@ impl Multiple {
     ///
     /// Two members are at one place.
     pub fn predict(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
-        let mut members = self.on_its_way(dt, step)?;
+        self.predict_with(Digits::All, dt, step)
+    }
+
+    /// The same for those around that feel the members. They are far away from a system in a linear tide, whose orbits perturb each other
+    /// little, so it is not integrated for their sake.
+    ///
+    /// # Errors
+    ///
+    /// Two members are at one place.
+    pub fn felt(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
+        let digits = match self.linear.is_empty() {
+            true => Digits::All,
+            false => Digits::Few,
+        };
+        self.predict_with(digits, dt, step)
+    }
+
+    fn predict_with(&self, digits: Digits, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
+        let mut members = self.on_its_way(digits, dt, step)?;
         if let Some(way) = &self.known.borrow().on_its_way {
             predict_kick(&mut members.chain, &way.tides, dt, step);
         }
@@ -305,7 +331,7 @@ impl Multiple {
     }
 
     /// Where the kick at the beginning of a step of the length `step`, and then their own motion, bring the members after `dt`.
-    fn on_its_way(&self, dt: f64, step: f64) -> Result<Members, Error> {
+    fn on_its_way(&self, digits: Digits, dt: f64, step: f64) -> Result<Members, Error> {
         if !self.is_planned(step) {
             let tides = self.common(&self.tides);
             self.known.borrow_mut().on_its_way = Some(OnItsWay {
@@ -318,10 +344,10 @@ impl Multiple {
         let mut known = self.known.borrow_mut();
         let way = known.on_its_way.as_mut().expect("it was made");
         match &way.last {
-            Some((t, members)) if *t == dt => Ok(members.clone()),
+            Some((t, known, members)) if (*t, *known) == (dt, digits) => Ok(members.clone()),
             _ => {
-                let members = self.flown(dt, step, &way.tides, &mut way.flight)?;
-                way.last = Some((dt, members.clone()));
+                let members = self.flown(digits, dt, step, &way.tides, &mut way.flight)?;
+                way.last = Some((dt, digits, members.clone()));
                 Ok(members)
             }
         }
@@ -337,8 +363,8 @@ impl Multiple {
             return Ok(members);
         }
         match self.is_planned(dt) {
-            true => self.on_its_way(dt, dt),
-            false => self.flown(dt, dt, &self.common(&self.tides), &mut None),
+            true => self.on_its_way(Digits::All, dt, dt),
+            false => self.flown(Digits::All, dt, dt, &self.common(&self.tides), &mut None),
         }
     }
 
@@ -353,6 +379,7 @@ impl Multiple {
 
     fn flown(
         &self,
+        digits: Digits,
         dt: f64,
         step: f64,
         tides: &[Pull],
@@ -369,7 +396,11 @@ impl Multiple {
             return Ok(members);
         }
         let new = || Flight::new(self.masses.clone(), begin().chain, TOLERANCE);
-        let chain = flight.get_or_insert_with(new).at(dt)?;
+        let flight = flight.get_or_insert_with(new);
+        let chain = match digits {
+            Digits::All => flight.at(dt)?,
+            Digits::Few => flight.unperturbed_at(dt)?,
+        };
         Ok(Members {
             chain,
             inner: Vec::new(),

@@ -107,6 +107,30 @@ fn a_triple_in_a_faint_tide_keeps_its_energy_over_long_steps() {
     }
 }
 
+/// Those around a hierarchy in a linear tide feel it where its orbits bring it alone: after two revolutions of the outer one, less than a
+/// hundredth of an orbit from where it is. Otherwise they feel it where it is.
+#[test]
+fn a_hierarchy_in_a_linear_tide_is_felt_on_its_orbits() {
+    let mut stars = triple();
+    stars[2].x = stars[2].x.map(|c| 4.0 * c);
+    stars[2].v = stars[2].v.map(|c| 0.5 * c);
+    let (_, mut multiple) = Multiple::of(&stars);
+    let (_, outer) = multiple.orbits().pop().unwrap();
+    let step = 2.0 * outer.period();
+    let predicted = multiple.predict(step, step).unwrap();
+    assert_eq!(multiple.felt(step, step).unwrap(), predicted);
+    let part = InTide {
+        stars: vec![0, 1, 2],
+        tensor: secular::Tensor::default(),
+    };
+    multiple.add_linear(part).unwrap();
+    let felt = multiple.felt(step, step).unwrap();
+    let third = norm(&sub(&felt[2].0, &predicted[2].0)) / outer.axis;
+    assert!((1e-6..1e-2).contains(&third), "{third:e}");
+    // Whatever was asked for before.
+    assert_eq!(multiple.predict(step, step).unwrap(), predicted);
+}
+
 /// A third star far from a binary feels a tide that the binary itself does not: steps follow its orbit about the binary, and
 /// not that of the binary.
 #[test]

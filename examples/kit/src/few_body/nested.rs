@@ -70,7 +70,7 @@ pub(super) struct Nested {
     longest: f64,
     now: State,
     /// Times and energies at the beginnings of the steps so far, and motions of all nodes then. With a map, all but the first are those
-    /// within it.
+    /// after every eighth of its kicks.
     times: Vec<([f64; 2], f64)>,
     motions: Vec<Motion>,
     room: Room,
@@ -83,6 +83,14 @@ struct State {
     /// It changes with the tides only.
     energy: f64,
     motions: Vec<Motion>,
+}
+
+impl State {
+    /// Becomes another state of the same nodes, in the memory that it has.
+    fn set(&mut self, other: &Self) {
+        (self.t, self.energy) = (other.t, other.energy);
+        self.motions.copy_from_slice(&other.motions);
+    }
 }
 
 /// Stars in the order of the tree: from the centre of the node that was looked at last, and the forces on them.
@@ -156,6 +164,16 @@ impl Nested {
         self.fly(t)?;
         self.keep_energy()?;
         Some(self.tree.chain(&self.now.motions, &self.order))
+    }
+
+    /// The stars at the time `t` if their orbits had not perturbed each other since the beginning.
+    pub(super) fn unperturbed_at(&self, t: f64) -> Chain {
+        let nodes = &self.tree.nodes;
+        let mut motions = self.motions[..nodes.len()].to_vec();
+        for (motion, node) in motions.iter_mut().zip(nodes) {
+            motion.drift(node.mass, t);
+        }
+        self.tree.chain(&motions, &self.order)
     }
 
     /// Moves the stars to the time `t`. `None` if steps get nowhere.

@@ -199,15 +199,16 @@ impl Subsystem {
         }
     }
 
-    /// Where the members are `dt` after the beginning of a step of the length `step`, about their centre.
+    /// Where the members are for those that feel them, `dt` after the beginning of a step of the length `step`, about their
+    /// centre.
     ///
     /// # Errors
     ///
     /// Two members are at one place.
-    pub fn predict(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
+    pub fn felt(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
         match self {
             Self::Pair(pair) => Ok(pair.members(dt).to_vec()),
-            Self::Multiple(multiple) => multiple.predict(dt, step),
+            Self::Multiple(multiple) => multiple.felt(dt, step),
         }
     }
 
@@ -215,7 +216,7 @@ impl Subsystem {
     ///
     /// # Errors
     ///
-    /// Those of [`predict`](Self::predict).
+    /// Those of [`felt`](Self::felt).
     pub fn places(&self, dt: f64, step: f64) -> Result<Vec<Place>, Error> {
         match self {
             Self::Pair(pair) => Ok(pair.places(dt)),
@@ -236,7 +237,7 @@ impl Subsystem {
     ///
     /// # Errors
     ///
-    /// Those of [`predict`](Self::predict).
+    /// Those of [`felt`](Self::felt).
     pub fn advance(&mut self, dt: f64, pulls: &[Pull]) -> Result<(), Error> {
         match self {
             Self::Pair(pair) => pair.advance(dt, pulls),
@@ -371,6 +372,11 @@ pub fn influence(a: (f64, f64), b: (f64, f64), outer: &Pair) -> f64 {
     if orbit.is_bound() && orbit.apocentre() < NARROW * a.1.max(b.1) {
         distance = distance.min(orbit.pericentre());
     }
+    influence_at(distance, a, b)
+}
+
+/// The same where they are at this distance.
+pub fn influence_at(distance: f64, a: (f64, f64), b: (f64, f64)) -> f64 {
     let on = |own: (f64, f64), other: f64| 2.0 * other / own.0 * (own.1 / distance).powi(3);
     on(a, b.0).max(on(b, a.0))
 }
