@@ -3,9 +3,10 @@
 //! Two stars become a pair if they are close and little perturbed ([`Pair::joins`]). A system and a star, or two
 //! systems, become one on two conditions: their centres would become a pair within wider limits, and the tide of one is
 //! felt within the other. They also become one if their centres are bound on a hard orbit ([`Pair::joins_for_its_orbit`]),
-//! however weak their tides are, and this orbit may be wider if it brings them close enough to perturb each other. Three stars become one system if two of them are close but perturbed too much for a pair,
-//! and the third fulfils one of these conditions. A system of more than two is divided where its two halves hardly feel each
-//! other's tide, or their centres would no longer be a pair, unless they are on a hard orbit.
+//! however weak their tides are. This orbit may be wider if the two perturb each other at its pericentre. Three stars become
+//! one system if two of them are close but perturbed too much for a pair, and the third fulfils one of these conditions. A
+//! system of more than two is divided where its two halves hardly feel each other's tide, or their centres would no longer be
+//! a pair, unless they are on a hard orbit.
 
 use std::ops::Range;
 
@@ -39,6 +40,10 @@ const WIDER: f64 = 4.0;
 
 /// Factor of the distance of two predicted particles, which is not exactly that at the end of their steps.
 const PREDICTED: f64 = 1.01;
+
+/// Kicks in a revolution of the tightest orbit of a system with a wide orbit, in parts of the most that a hierarchy may have: at most so
+/// many where it begins, and while it lasts.
+const KICKS_ON_WIDE_ORBITS: [f64; 2] = [0.5, 1.0];
 
 /// Greatest number of stars in a system.
 pub(super) const MOST: usize = 8;
@@ -329,8 +334,17 @@ impl<S: Sources> Integrator<S> {
             return None;
         }
         let outer = self.pair_of(t, first, second);
-        let joins = is_felt && outer.joins(&wider(limits)) || joins_for_its_orbit(&outer);
+        let joins = is_felt && outer.joins(&wider(limits))
+            || joins_for_its_orbit(&outer)
+                && (outer.joins_for_its_orbit(limits)
+                    || self.is_nested(t, &[first, second].concat()));
         joins.then_some((influence, outer))
+    }
+
+    /// Whether these particles would be a hierarchy that moves on Kepler orbits at little cost.
+    fn is_nested(&self, t: f64, list: &[usize]) -> bool {
+        let stars = self.stars_of(t, list);
+        stars.len() > 2 && Multiple::of(&stars).1.is_nested(KICKS_ON_WIDE_ORBITS[0])
     }
 
     /// Whether the particles of two lists, with these centres, are so near that their influence on each other counts. The list of a
@@ -480,7 +494,10 @@ fn divided(multiple: &Multiple, limits: &Limits) -> Option<Vec<Vec<usize>>> {
     outer.tide = sub(&tide_b, &tide_a);
     let sizes = [(a.mass, size_a), (b.mass, size_b)];
     let stays = influence(sizes[0], sizes[1], &outer) > INFLUENCE[1] && outer.stays(&wider(limits));
-    let of_orbit = of_orbit(limits, sizes, stars.len(), &outer, 1);
+    let of_orbit = match multiple.is_nested(KICKS_ON_WIDE_ORBITS[1]) {
+        true => of_orbit(limits, sizes, stars.len(), &outer, 1),
+        false => *limits,
+    };
     if stays || outer.stays_for_its_orbit(&of_orbit) {
         return None;
     }

@@ -35,9 +35,9 @@ impl<S: Sources> Integrator<S> {
         let mut pair = self.centres(t, first, second);
         let [own, others] = [first, second].map(|list| self.stars_of(t, list));
         let mut attraction = [0.0; 3];
-        for (m, x) in &own {
-            for (other, y) in &others {
-                let (pull, _) = pull(*other, &sub(y, x), &[0.0; 3]);
+        for Body { mass: m, x, .. } in &own {
+            for other in &others {
+                let (pull, _) = pull(other.mass, &sub(&other.x, x), &[0.0; 3]);
                 // The same force acts on both, in opposite directions.
                 let both = m / pair.masses[0] + m / pair.masses[1];
                 add_scaled(&mut attraction, both, &pull);
@@ -62,24 +62,33 @@ impl<S: Sources> Integrator<S> {
         force
     }
 
-    /// Masses and positions at `t` of the stars that these particles are or have.
-    fn stars_of(&self, t: f64, list: &[usize]) -> Vec<(f64, Vec3)> {
+    /// The stars at `t` that these particles are or have.
+    pub(super) fn stars_of(&self, t: f64, list: &[usize]) -> Vec<Body> {
         let mut stars = Vec::new();
         for &i in list {
-            let (x, _) = self.predicted(i, t);
+            let (x, v) = self.predicted(i, t);
+            let centre = Body {
+                x,
+                v,
+                ..self.bodies[i]
+            };
             let held = self.regularized.at.get(&i);
             let state = &self.states[i];
             let predict = |held: &Held| held.system.felt(t - state.t, state.dt);
             let members = held.map(|held| (held, predict(held)));
             // Two members at one place end the run in the next block: here their centre will do.
             let Some((held, Ok(places))) = members else {
-                stars.push((self.bodies[i].mass, x));
+                stars.push(centre);
                 continue;
             };
-            for (mass, (place, _)) in held.system.masses().iter().zip(places) {
-                let mut star = x;
-                add_scaled(&mut star, 1.0, &place);
-                stars.push((*mass, star));
+            for (mass, (x, v)) in held.system.masses().iter().zip(places) {
+                let mut star = Body {
+                    mass: *mass,
+                    ..centre
+                };
+                add_scaled(&mut star.x, 1.0, &x);
+                add_scaled(&mut star.v, 1.0, &v);
+                stars.push(star);
             }
         }
         stars

@@ -529,7 +529,7 @@ impl Multiple {
         let bound = orbits.filter(Orbit::is_bound);
         let periods = bound.map(|orbit| orbit.period());
         let Members { chain, inner } = &self.members;
-        let is_nested = inner.is_empty() && is_nested(&self.masses, chain);
+        let is_nested = inner.is_empty() && is_nested(&self.masses, chain, 1.0);
         let most = if is_nested { NESTED_PERIODS } else { PERIODS };
         most * periods.fold(f64::INFINITY, f64::min)
     }

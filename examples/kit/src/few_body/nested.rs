@@ -100,9 +100,11 @@ struct Room {
     forces: Vec<Vec3>,
 }
 
-/// Whether stars of these masses along a chain are a hierarchy for which [`Nested`] is made.
-pub(super) fn is_nested(masses: &[f64], chain: &Chain) -> bool {
-    masses.len() > 2 && Tree::of(masses, chain).is_some()
+/// Whether stars of these masses along a chain are a hierarchy for which [`Nested`] is made, with at most this part of the most kicks
+/// in a revolution.
+pub(super) fn is_nested(masses: &[f64], chain: &Chain, part: f64) -> bool {
+    masses.len() > 2
+        && Tree::of(masses, chain).is_some_and(|(_, steps)| steps.part_of_most() <= part)
 }
 
 impl Nested {

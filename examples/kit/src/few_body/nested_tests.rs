@@ -314,7 +314,7 @@ fn others_are_refused() {
     let is_accepted = |stars: &[Body]| {
         let (_, multiple) = Multiple::of(stars);
         let (masses, chain) = chain(&multiple.stars());
-        is_nested(&masses, &chain)
+        is_nested(&masses, &chain, 1.0)
     };
     for stars in hierarchies() {
         assert!(is_accepted(&stars));

@@ -125,7 +125,12 @@ impl Multiple {
 
     /// Whether parts may be in a linear tide at all.
     fn may_be_linear(&self) -> bool {
-        self.members.inner.is_empty() && is_nested(&self.masses, &self.members.chain)
+        self.is_nested(1.0)
+    }
+
+    /// Whether the members are a hierarchy that moves on Kepler orbits, with at most this part of the most kicks in a revolution.
+    pub fn is_nested(&self, part: f64) -> bool {
+        self.members.inner.is_empty() && is_nested(&self.masses, &self.members.chain, part)
     }
 
     /// The parts for which the forces at four places are wanted in this step: those in a linear tide, in their order, and those that

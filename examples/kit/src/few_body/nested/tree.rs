@@ -34,6 +34,17 @@ pub(super) struct Steps {
     pub(super) of_revolution: f64,
 }
 
+impl Steps {
+    /// Kicks in a revolution, in parts of the most that a hierarchy may have.
+    pub(super) fn part_of_most(&self) -> f64 {
+        let kicks = match self.scheme {
+            Scheme::Map => 1.0,
+            Scheme::Composed => COMPOSED.0.len() as f64,
+        };
+        kicks * self.of_revolution / MOST
+    }
+}
+
 /// Two parts of the hierarchy. The stars of the first are those from `begin` to `middle` in the order of the tree, those of the second
 /// the next ones to `end`.
 #[derive(Clone, Debug)]
