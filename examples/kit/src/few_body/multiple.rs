@@ -279,8 +279,8 @@ impl Multiple {
         self.predict_with(Digits::All, dt, step)
     }
 
-    /// The same for those around that feel the members. They are far away from a system in a linear tide, whose orbits perturb each other
-    /// little, so it is not integrated for their sake.
+    /// The same for those around that feel the members. If parts of the system are in a linear tide, those around are far away from these
+    /// parts, which are not integrated for their sake.
     ///
     /// # Errors
     ///
