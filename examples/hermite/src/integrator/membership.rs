@@ -28,11 +28,12 @@ use crate::step;
 /// Perturbation by each other above which two parts become one system, and below which they part.
 const INFLUENCE: [f64; 2] = [0.01, 0.003];
 
-/// The same of two parts on a wider orbit about each other, where they are closest: within which they become one, and remain one. Below,
-/// both follow their own orbits in long steps; within, one of them would do so in short steps of the cluster. Above, no hierarchy is stable.
+/// Perturbation of two parts by each other at the pericentre of a wide orbit. They become one within the first range, and remain
+/// one within the second. Below, both follow their own orbits in long steps. Within, one of them would need short steps of the
+/// cluster at each pericentre. Above, no hierarchy is stable.
 const INFLUENCE_ON_ORBIT: [Range<f64>; 2] = [1.5e-4..0.03, 5e-5..0.1];
 
-/// Perturbation of such an orbit by others below which the two become one, and above which they part.
+/// Perturbation of a wide orbit by others below which its two parts become one, and above which they part.
 const PERTURBATION_OF_ORBIT: [f64; 2] = [0.03, 0.1];
 
 /// How much further apart than two stars the parts of a larger system may be.
@@ -41,14 +42,14 @@ const WIDER: f64 = 4.0;
 /// Factor of the distance of two predicted particles, which is not exactly that at the end of their steps.
 const PREDICTED: f64 = 1.01;
 
-/// Kicks in a revolution of the tightest orbit of a system with a wide orbit, in parts of the most that a hierarchy may have: at most so
-/// many where it begins, and while it lasts.
+/// Most kicks in a revolution of the tightest orbit where a system with a wide orbit begins, and while it lasts, in parts of the most that
+/// any hierarchy may have.
 const KICKS_ON_WIDE_ORBITS: [f64; 2] = [0.5, 1.0];
 
 /// Greatest number of stars in a system.
 pub(super) const MOST: usize = 8;
 
-/// The same where it is one for a wide orbit.
+/// The same in a system with a wide orbit.
 const MOST_ON_WIDE_ORBITS: usize = 4;
 
 /// A perturbation, and the particles that become one. Unions are made in this order.
@@ -95,7 +96,7 @@ impl<S: Sources> Integrator<S> {
     }
 
     /// Leaves in the list `near` of a system those that it looks for about its `places` at `t`. If it is crowded, they must also
-    /// be near enough to become one with it. Returns whether any is left that does not only count for a wide orbit.
+    /// be near enough to become one with it. Returns whether any of them is near, and not only on a wide orbit about it.
     pub(super) fn leave_partners(&self, t: f64, places: &[Place], near: &mut Vec<usize>) -> bool {
         let i = places[0].i;
         let all = &self.regularized;
@@ -136,8 +137,7 @@ impl<S: Sources> Integrator<S> {
         }
     }
 
-    /// The same for the wide orbits about a system, whose orbits perturb each other. One that is not followed is perturbed too
-    /// little.
+    /// The same for others on wide orbits about a system. They would perturb the orbit within it, so it is one that is followed.
     fn wide_search2(&self, i: usize) -> f64 {
         let all = &self.regularized;
         let is_followed = all.at.get(&i).is_some_and(|held| held.system.is_followed());
@@ -347,8 +347,8 @@ impl<S: Sources> Integrator<S> {
         stars.len() > 2 && Multiple::of(&stars).1.is_nested(KICKS_ON_WIDE_ORBITS[0])
     }
 
-    /// Whether the particles of two lists, with these centres, are so near that their influence on each other counts. The list of a
-    /// system that is not crowded has those on wide orbits about it, too, for which only their orbit does.
+    /// Whether the particles of two lists, with these centres, may become one for their influence on each other. Systems that are not
+    /// crowded find others on wide orbits, too, with which they become one for their orbit only.
     fn is_near(&self, centres: &Pair, lists: [&[usize]; 2], limits: &Limits) -> bool {
         let held = |list: &[usize]| self.regularized.at.get(&list[0]);
         let mut systems = lists.into_iter().filter_map(held).peekable();
@@ -451,8 +451,8 @@ fn wider(limits: &Limits) -> Limits {
     }
 }
 
-/// Limits for two parts, of these masses and sizes and together `stars` stars, that are one system for their orbit about each other. `k` is
-/// 0 for those that become one, and 1 for those that are.
+/// The limits by which two parts of together `stars` stars are one system for their orbit about each other: wider ones for a wide orbit.
+/// `parts` are masses and sizes. `k` is 0 for parts that may become one, and 1 for those that are.
 fn of_orbit(
     limits: &Limits,
     parts: [(f64, f64); 2],

@@ -27,7 +27,6 @@ use super::flight::Flight;
 use super::hierarchy;
 use super::inner::Members;
 use super::kepler::Orbit;
-use super::nested::is_nested;
 use super::pair::{Pair, Pull};
 use super::secular;
 use super::system::{Error, System};
@@ -528,9 +527,11 @@ impl Multiple {
         });
         let bound = orbits.filter(Orbit::is_bound);
         let periods = bound.map(|orbit| orbit.period());
-        let Members { chain, inner } = &self.members;
-        let is_nested = inner.is_empty() && is_nested(&self.masses, chain, 1.0);
-        let most = if is_nested { NESTED_PERIODS } else { PERIODS };
+        let most = if self.is_nested(1.0) {
+            NESTED_PERIODS
+        } else {
+            PERIODS
+        };
         most * periods.fold(f64::INFINITY, f64::min)
     }
 

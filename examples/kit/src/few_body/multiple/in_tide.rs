@@ -123,12 +123,8 @@ impl Multiple {
         nodes
     }
 
-    /// Whether parts may be in a linear tide at all.
-    fn may_be_linear(&self) -> bool {
-        self.is_nested(1.0)
-    }
-
-    /// Whether the members are a hierarchy that moves on Kepler orbits, with at most this part of the most kicks in a revolution.
+    /// Whether the members are a hierarchy that moves on Kepler orbits, with at most this part of the most kicks in a revolution. Only its
+    /// parts may be in a linear tide.
     pub fn is_nested(&self, part: f64) -> bool {
         self.members.inner.is_empty() && is_nested(&self.masses, &self.members.chain, part)
     }
@@ -136,7 +132,7 @@ impl Multiple {
     /// The parts for which the forces at four places are wanted in this step: those in a linear tide, in their order, and those that
     /// may be from the next step on.
     pub(super) fn find_sites(&self) -> Vec<Site> {
-        if self.linear.is_empty() && !self.may_be_linear() {
+        if self.linear.is_empty() && !self.is_nested(1.0) {
             return Vec::new();
         }
         let nodes = self.nodes();
@@ -315,7 +311,7 @@ impl Multiple {
             return;
         }
         let before = std::mem::take(&mut self.linear);
-        let nodes = match self.may_be_linear() {
+        let nodes = match self.is_nested(1.0) {
             true => self.nodes(),
             false => Vec::new(),
         };
