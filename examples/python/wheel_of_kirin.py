@@ -127,8 +127,9 @@ def contents():
     files = dict(compiled)
     for file in sorted([*(HERE / "kirin").glob("*.py*"), HERE / "kirin/py.typed", HERE / "kirin/workers/gravity_field"]):
         files[file.relative_to(HERE).as_posix()] = file.read_bytes()
-    # The names under which clients of GRAPE-5 and GRAPE-7 include its header, too.
-    for header in [f"{interface}.{kind}" for interface in INTERFACES for kind in ("h", "f90")] + ["gp5util.h", "g5nbutil.h"]:
+    # The names under which clients include a header, too.
+    of_clients = ["grape6.h", "gp5util.h", "g5util.h", "g5nbutil.h"]
+    for header in [f"{interface}.{kind}" for interface in INTERFACES for kind in ("h", "f90")] + of_clients:
         files[f"kirin/include/{header}"] = (ROOT / "include" / header).read_bytes()
     of = f"{value('name').replace('-', '_')}-{version()}"
     info = f"{of}.dist-info"

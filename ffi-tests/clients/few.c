@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kirin.h"
+#include "grape6.h"
 
 enum { N = 2600, MOST = 40 };
 

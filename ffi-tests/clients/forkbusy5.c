@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gp5util.h"
+#include "g5util.h"
 
 enum { N = 3000, FORKS = 12 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kirin.h"
+#include "grape6.h"
 
 int main(void)
 {

@@ -28,7 +28,7 @@ def include():
 
     >>> import os, kirin
     >>> sorted(name for name in os.listdir(kirin.include()) if name.endswith(".h"))
-    ['g5nbutil.h', 'gp5util.h', 'kirin.h', 'kirin_grape5.h', 'kirin_nbody6.h', 'kirin_sapporo.h']
+    ['g5nbutil.h', 'g5util.h', 'gp5util.h', 'grape6.h', 'kirin.h', 'kirin_grape5.h', 'kirin_nbody6.h', 'kirin_sapporo.h']
     """
     import os
 

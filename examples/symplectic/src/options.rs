@@ -18,7 +18,7 @@ use kirin_kit::settings::{Given, contradiction};
 use kirin_kit::{Body, Snapshot};
 use serde::{Deserialize, Serialize};
 
-use crate::encounter::Radii;
+use crate::encounter::{Changeover, Radii};
 use crate::error::Error;
 use crate::resident::Pairs;
 use crate::settings::{MAY_CHANGE, Scale, Settings};
@@ -112,7 +112,7 @@ pub struct Options {
     pub eps: Option<Quantity>,
     /// Changeover radii of two stars, and of a star and the black hole: at smaller distances they move together with
     /// steps of their own; or none [default: as the step needs]
-    #[arg(long, value_name = "STARS,HOLE", value_parser = Radii::parse)]
+    #[arg(long, value_name = "STARS[,HOLE]", value_parser = Radii::parse)]
     pub changeover: Option<Radii>,
     /// Where the galaxy's field is computed, and with --pairs program whole steps; the bits are the same. auto: where the
     /// library sums over the pairs
@@ -349,14 +349,8 @@ impl Options {
             galaxy,
             ..self.settings.or(&chosen)?
         };
-        let changeover = match self.changeover {
-            Some(radii) => radii.of_bodies(&galaxy)?,
-            None => settings.usual_changeover(scale),
-        };
-        Ok(Settings {
-            changeover,
-            ..settings
-        })
+        let usual = settings.usual_changeover(scale);
+        self.with_changeover(settings, usual)
     }
 
     /// The galaxy of a new run of the bodies of `snapshot`, which are brought to its units.
@@ -421,13 +415,20 @@ impl Options {
             galaxy: self.galaxy.galaxy(Some(saved.galaxy))?,
             ..self.settings.or(&saved)?
         };
+        let usual = if settings.dt == saved.dt {
+            saved.changeover
+        } else {
+            let in_field = !saved.galaxy.is_none();
+            settings.usual_changeover(&Scale::of_input(bodies, saved.eps, in_field))
+        };
+        self.with_changeover(settings, usual)
+    }
+
+    /// The `settings` with the changeover radii that are given, and the `usual` ones where none are.
+    fn with_changeover(&self, settings: Settings, usual: Changeover) -> Result<Settings, Error> {
         let changeover = match self.changeover {
-            Some(radii) => radii.of_bodies(&saved.galaxy)?,
-            None if settings.dt != saved.dt => {
-                let in_field = !saved.galaxy.is_none();
-                settings.usual_changeover(&Scale::of_input(bodies, saved.eps, in_field))
-            }
-            None => saved.changeover,
+            Some(radii) => radii.of_bodies(&settings.galaxy, &usual)?,
+            None => usual,
         };
         Ok(Settings {
             changeover,
@@ -524,6 +525,26 @@ mod tests {
                 .validate(false)
                 .is_err()
         );
+    }
+
+    #[test]
+    fn a_changeover_of_stars_leaves_the_black_hole_its_own() {
+        let galaxy = Galaxy {
+            black_hole: 50.0,
+            ..Galaxy::default()
+        };
+        let changeover = |arguments: &[&str]| {
+            let options = options(&[&["--dt", "1e-4"], arguments].concat());
+            let settings = options.settings(&Scale::of_equals(100), galaxy, None);
+            settings.unwrap().changeover
+        };
+        let usual = changeover(&[]);
+        assert!(usual.hole > 0.0);
+        let of_stars = changeover(&["--changeover", "0.005"]);
+        assert_eq!((of_stars.stars, of_stars.hole), (0.005, usual.hole));
+        let bare = changeover(&["--changeover", "0.005,none"]);
+        assert_eq!((bare.stars, bare.hole), (0.005, 0.0));
+        assert!(changeover(&["--changeover", "none"]).is_none());
     }
 
     #[test]

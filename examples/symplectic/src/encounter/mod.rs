@@ -46,11 +46,12 @@ impl Changeover {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Radii {
     stars: Quantity,
-    hole: Quantity,
+    /// None: the usual one.
+    hole: Option<Quantity>,
 }
 
 impl Radii {
-    /// `none`, the radius of two stars, or this and that of the black hole: `0.06`, `0.06,2`, `0.6pc`.
+    /// `none`, the radius of two stars, or this and that of the black hole: `0.06`, `0.06,2`, `0.06,none`, `0.6pc`.
     ///
     /// # Errors
     ///
@@ -62,21 +63,24 @@ impl Radii {
             text => quantity::length(text),
         };
         let (stars, hole) = match text.split_once(',') {
-            Some((stars, hole)) => (radius(stars)?, radius(hole)?),
-            None => (radius(text)?, none),
+            Some((stars, hole)) => (radius(stars)?, Some(radius(hole)?)),
+            None if text.trim() == "none" => (none, Some(none)),
+            None => (radius(text)?, None),
         };
         Ok(Self { stars, hole })
     }
 
-    /// The radii in the units of the bodies of a program with the options of a `galaxy`.
+    /// The radii in the units of the bodies of a program with the options of a `galaxy`; that of the black hole is the
+    /// `usual` one if it is not given.
     ///
     /// # Errors
     ///
     /// The units are not known, and a radius has one; in words.
-    pub fn of_bodies(&self, galaxy: &Galaxy) -> Result<Changeover, String> {
+    pub fn of_bodies(&self, galaxy: &Galaxy, usual: &Changeover) -> Result<Changeover, String> {
+        let hole = self.hole.map(|hole| hole.of_bodies(Some(galaxy)));
         Ok(Changeover {
             stars: self.stars.of_bodies(Some(galaxy))?,
-            hole: self.hole.of_bodies(Some(galaxy))?,
+            hole: hole.transpose()?.unwrap_or(usual.hole),
         })
     }
 }
@@ -221,10 +225,16 @@ mod tests {
     #[test]
     fn radii_are_read() {
         let galaxy = Galaxy::default();
-        let read = |text: &str| Radii::parse(text).and_then(|radii| radii.of_bodies(&galaxy));
+        let usual = Changeover {
+            stars: 0.01,
+            hole: 0.02,
+        };
+        let read =
+            |text: &str| Radii::parse(text).and_then(|radii| radii.of_bodies(&galaxy, &usual));
         let changeover = |stars: f64, hole: f64| Ok(Changeover { stars, hole });
         assert_eq!(read("none"), changeover(0.0, 0.0));
-        assert_eq!(read("1/8"), changeover(0.125, 0.0));
+        assert_eq!(read("1/8"), changeover(0.125, 0.02));
+        assert_eq!(read("1/8, none"), changeover(0.125, 0.0));
         assert_eq!(read("0.125,2"), changeover(0.125, 2.0));
         assert_eq!(read("none,2"), changeover(0.0, 2.0));
         assert!(read("0.1pc").is_err() && read("all").is_err() && read("1,2,3").is_err());

@@ -101,6 +101,14 @@ pub fn items(
             include_str!("../../../../LICENSE-APACHE"),
         ),
         text(
+            "include/grape6.h",
+            include_str!("../../../../include/grape6.h"),
+        ),
+        text(
+            "include/g5util.h",
+            include_str!("../../../../include/g5util.h"),
+        ),
+        text(
             "include/g5nbutil.h",
             include_str!("../../../../include/g5nbutil.h"),
         ),
