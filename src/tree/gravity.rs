@@ -114,7 +114,8 @@ impl TreeGravity {
     ///
     /// `mass` and `x` have `count` entries.
     pub unsafe fn load(&mut self, count: usize, sources: &Sources) -> Result<()> {
-        let (Some(x), Some(mass)) = (sources.x.strided(), sources.mass.strided()) else {
+        let arrays = (sources.x.strided(), sources.mass.strided());
+        let ((Some(x), Some(mass)), 1..) = (arrays, count) else {
             self.grown = Grown::default();
             return Ok(());
         };
@@ -139,10 +140,9 @@ impl TreeGravity {
         });
         let points = allocation::collect(points, OF_TREE)?;
         let whole = [(0, count as u32)];
-        let branches = if count > 0 { &whole[..] } else { &[] };
         let workers = PoolWorkers::new(self.engine.threads());
         let accuracy = (f64::INFINITY, false);
-        tree.grow(&workers, |k| points[k], (0, branches), accuracy)
+        tree.grow(&workers, |k| points[k], (0, &whole), accuracy)
             .map_err(|_| Error::OutOfMemory { purpose: OF_TREE })?;
         workers.check()?;
         self.grown = Grown {

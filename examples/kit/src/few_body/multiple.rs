@@ -25,7 +25,7 @@ use std::rc::Rc;
 use super::chain::Chain;
 use super::flight::Flight;
 use super::hierarchy;
-use super::inner::Members;
+use super::inner::{Link, Members};
 use super::kepler::Orbit;
 use super::pair::{Pair, Pull};
 use super::secular;
@@ -499,10 +499,18 @@ impl Multiple {
         perturbation(self.relative(i, j), self.masses[i] + self.masses[j], &tide)
     }
 
-    /// The greatest perturbation of two neighbours along the chain. Binaries that move in the mean count as one star.
+    /// The greatest perturbation of two neighbours along the chain that no third member [`dominates`]. Binaries that move in the mean
+    /// count as one star.
     pub fn greatest_perturbation(&self) -> f64 {
         let links = self.members.links(&self.masses);
-        let perturbations = links.iter().map(|link| {
+        let is_dominated = |link: &Link| {
+            let [i, j] = link.stars;
+            let distances = |k| [self.distance(k, i), self.distance(k, j)];
+            let mut others = (0..self.masses.len()).filter(|k| !link.stars.contains(k));
+            others.any(|k| dominates(self.masses[k], distances(k), link.mass, norm(&link.place.0)))
+        };
+        let links = links.iter().filter(|link| !is_dominated(link));
+        let perturbations = links.map(|link| {
             let [from, to] = link.stars.map(|star| self.tides[star].0);
             perturbation(link.place, link.mass, &sub(&to, &from))
         });
@@ -512,7 +520,8 @@ impl Multiple {
     /// Longest step over which the tide is followed, with the accuracy parameter `eta` of the steps.
     pub fn longest_step(&self, eta: f64) -> f64 {
         self.use_parts(|parts| {
-            let steps = pairs(parts).map(|(_, pair)| pair.longest_step(eta));
+            let own = pairs(parts).filter(|(both, pair)| !is_dominated(parts, *both, pair));
+            let steps = own.map(|(_, pair)| pair.longest_step(eta));
             steps.fold(self.longest_step_in_tides(), f64::min)
         })
     }
@@ -634,6 +643,25 @@ fn is_faint(pair: &Pair) -> bool {
     later.tide = [0.0; 3];
     add_scaled(&mut later.tide, time, &pair.tide_rate);
     pair.greatest_perturbation() < FAINT && later.greatest_perturbation() < FAINT
+}
+
+/// Whether a third body dominates two others: it is heavier than the two together, and attracts each of them more strongly than
+/// they attract each other. A star dominates its planets. The tide on such two is compared with the star's attraction, on the
+/// orbits of each planet about the star. The attraction between the two planets is no measure: it vanishes with their masses.
+///
+/// `mass` is that of the third body, at these `distances` from the two. `of_both` is the mass of the two, `between` their distance.
+fn dominates(mass: f64, distances: [f64; 2], of_both: f64, between: f64) -> bool {
+    let own = of_both / (between * between);
+    mass > of_both && distances.iter().all(|r| mass / (r * r) > own)
+}
+
+/// Whether one of the other `parts` [`dominates`] these two.
+fn is_dominated(parts: &[Part], both: [usize; 2], pair: &Pair) -> bool {
+    let others = (0..parts.len()).filter(|k| !both.contains(k));
+    others.map(|k| &parts[k].centre).any(|third| {
+        let distances = both.map(|p| norm(&sub(&parts[p].centre.x, &third.x)));
+        dominates(third.mass, distances, pair.mass(), norm(&pair.x))
+    })
 }
 
 /// Any two of `parts`, by their places in the list, and the two as a pair with the tide between them.

@@ -158,6 +158,40 @@ fn steps_follow_the_parts_that_the_tide_perturbs() {
     assert_eq!(stars, [vec![0, 1], vec![2]]);
 }
 
+/// A star with two planets, and another star at a distance of 25: the tide is followed by steps of the planets' orbits about their star.
+/// Two planets hardly attract each other, so the tide between them says nothing.
+#[test]
+fn steps_of_planets_do_not_depend_on_their_masses() {
+    let steps = [1e-3, 3e-6, 1e-12, 0.0].map(|mass| {
+        let planet = |index, r: f64, phase: f64| {
+            let (sin, cos) = phase.sin_cos();
+            let speed = r.sqrt().recip();
+            let (x, v) = ([r * cos, r * sin, 0.0], [-speed * sin, speed * cos, 0.0]);
+            body(index, mass, x, v)
+        };
+        let star = body(1, 1.0, [0.0; 3], [0.0; 3]);
+        let (_, mut multiple) = Multiple::of(&[star, planet(2, 1.0, 0.3), planet(3, 4.0, 2.0)]);
+        let passing = Passage {
+            x: [-24.0, 7.0, 0.0],
+            v: [0.3, 0.0, 0.0],
+        };
+        let places = multiple.predict(0.0, 0.0).unwrap();
+        let pulls: Vec<Pull> = places
+            .iter()
+            .map(|(x, v)| passing.pull(0.0, x, v))
+            .collect();
+        multiple.advance(0.0, &pulls).unwrap();
+        (
+            multiple.longest_step(0.01),
+            multiple.greatest_perturbation(),
+        )
+    });
+    for (step, perturbation) in &steps {
+        assert!((step / steps[0].0 - 1.0).abs() < 0.01, "{steps:?}");
+        assert!((perturbation / steps[0].1 - 1.0).abs() < 0.01, "{steps:?}");
+    }
+}
+
 /// Without a tide, the step of a triple is four periods of its binary, or 128 if its orbits perturb each other little.
 #[test]
 fn a_step_has_few_periods_of_the_closest_two() {

@@ -222,6 +222,36 @@ fn a_slowed_binary_has_the_secular_motion() {
     assert!(steps < 0.33, "{steps}");
 }
 
+/// An acceleration that all bodies share moves only their centre: a star and very light planets take the steps, and
+/// have the orbits, that they have alone.
+#[test]
+fn a_common_acceleration_changes_no_orbit() {
+    struct Common;
+    impl Perturbation for Common {
+        fn accelerations(&mut self, _: f64, _: &[Vec3], acc: &mut [Vec3]) {
+            acc.fill([0.3, 0.5, 0.8]);
+        }
+    }
+    for mass in [3e-6, 1e-9, 1e-15] {
+        let planet = |r: f64| body(mass, [r, 0.0, 0.0], [0.0, r.sqrt().recip(), 0.0]);
+        let star = body(1.0, [0.0; 3], [0.0; 3]);
+        let bodies = [star, planet(1.0), planet(4.0)];
+        let (mut alone, mut moved) = (System::new(&bodies), System::new(&bodies));
+        alone.advance(100.0, &mut Alone).unwrap();
+        moved.advance(100.0, &mut Common).unwrap();
+        for planet in [1, 2] {
+            let places = [&alone, &moved].map(|system| system.relative(0, planet).0);
+            let missed = norm(&sub(&places[1], &places[0]));
+            assert!(missed < 1e-9, "{mass:e}: {missed:e}");
+        }
+        assert!(
+            moved.steps() < 2 * alone.steps(),
+            "{mass:e}: {}",
+            moved.steps()
+        );
+    }
+}
+
 /// The error of the basic step, for three bodies, is that of the second order.
 #[test]
 fn the_basic_step_is_of_second_order() {

@@ -292,7 +292,7 @@ fn distance(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 }
 
 fn norm(a: &[f64; 3]) -> f64 {
-    (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt()
+    a[0].hypot(a[1]).hypot(a[2])
 }
 
 fn greatest(a: &[f64; 3], b: &[f64; 3]) -> f64 {

@@ -270,6 +270,44 @@ fn a_particle_beyond_all_numbers_is_no_discrepancy() {
     }
 }
 
+/// Forces whose squares are beyond all numbers, or below them, are judged like others.
+#[test]
+fn units_do_not_matter() {
+    for mass in [1e200, 1.0, 1e-200] {
+        let mut memory = JMemory::default();
+        for (address, x) in [(0, [3.0, 0.0, 0.0]), (1, [0.0, 4.0, 0.0])] {
+            let star = JParticle {
+                index: address,
+                mass,
+                x,
+                ..JParticle::default()
+            };
+            memory.write(address, &star).expect("an address");
+        }
+        let block = ForceRequest {
+            nj: 2,
+            ti: 0.0,
+            particles: vec![IParticle {
+                index: 42,
+                ..IParticle::default()
+            }],
+        };
+        for (factor, is_right) in [(1.0 + 1e-9, true), (1.01, false)] {
+            let mut results = reference::results(&memory, &block, false).unwrap();
+            results.forces[0].acc = results.forces[0].acc.map(|a| factor * a);
+            let what = Computed {
+                memory: &memory,
+                block: &block,
+                results: &results,
+                nearest: false,
+                precision: Precision::Mixed,
+            };
+            let found = compare(what, 0);
+            assert_eq!(found.is_none(), is_right, "{mass:e}: {found:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_not_finite_and_other_arguments_are_told_once() {
     let particles = vec![IParticle::default(); 3];
