@@ -59,6 +59,21 @@ fn assert_same(a: &Snapshot, b: &Snapshot) {
     }
 }
 
+/// The last block is before the end, so the state may be continued again, but the table has the record of the end.
+#[test]
+fn a_finished_run_adds_no_record() {
+    let folder = Folder::new("finished");
+    let [output, csv] = ["run.txt", "run.csv"].map(|name| folder.file(name));
+    succeed(&[
+        "--n", "16", "--t-end", "0.3", "--output", &output, "--csv", &csv,
+    ]);
+    let records = folder.text("run.csv");
+    for _ in 0..2 {
+        succeed(&["--input", &output]);
+        assert_eq!(folder.text("run.csv"), records);
+    }
+}
+
 #[test]
 fn at_any_block() {
     let whole = interrupted_after(&[], &[0.5]);

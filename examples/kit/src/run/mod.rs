@@ -370,12 +370,16 @@ impl<I: Integration> Run<I> {
         Ok(verdict == Verdict::Worthless)
     }
 
-    /// Adds the diagnostics of `bodies` at `t`, and returns the error of the cluster's own energy.
+    /// Adds the diagnostics of `bodies` at `t`, and returns the error of the cluster's own energy. A finished run that is
+    /// continued to the same end has the record of that time already.
     fn record(&mut self, t: f64, bodies: &[Body]) -> Result<f64, I::Error> {
         let sight = self.look(t, bodies)?;
         let own = self.integration.own_numbers(bodies, &sight.bound);
         let record = Record::of(t, &sight, &self.start, own);
         let error = record.own_energy_error;
+        if self.records.last().is_some_and(|last| last.t >= t) {
+            return Ok(error);
+        }
         if self.tells_records && self.writes() {
             let wall = self
                 .since

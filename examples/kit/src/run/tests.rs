@@ -187,6 +187,10 @@ fn a_resumed_run_has_the_same_records() {
                 ..run.log()
             };
             assert_eq!(log(&run), log(&whole));
+            // Once more to the same end: nothing is new.
+            let mut run = resumed(run.save().unwrap(), between);
+            run.evolve(1.0, &plan, &|| false, &|_| ()).unwrap();
+            assert_eq!(run.records, whole.records, "{between} {steps}");
         }
     }
 }
