@@ -26,7 +26,9 @@ def run(program, precision, eta):
     for line in (done.stdout + done.stderr).splitlines():
         for name in ("steps", "energy error"):
             if line.strip().startswith(name):
-                values[name] = float(line.strip()[len(name):].replace(" ", ""))
+                # The energy error is `of` some energy.
+                number = line.strip()[len(name):].split(" of ")[0]
+                values[name] = float(number.replace(" ", ""))
     return values["steps"], abs(values["energy error"]), LINE in done.stderr
 
 

@@ -54,7 +54,7 @@ METHOD
               have eta/5. Energy errors are in parts of the energy without the systems. --eps 0
   Binaries    --binary-fraction 0.5: half of the systems are two stars, --n counts stars. The centres of the systems
               are the model, in units with E = -1/4; the energies within binaries come on top. With --eps 0
-  Bound       virial ratio and Lagrangian radii are those of the bound stars
+  Bound       virial ratio (T / |W|) and Lagrangian radii are those of the bound stars
   Units       500Myr, 1.5Gyr, 0.2pc and 8kpc are read in a galaxy or with --units 1e4Msun,3pc
 
   Ctrl-C, SIGTERM and SIGHUP end the run after the current block, with the summary and all files that

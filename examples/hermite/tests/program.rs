@@ -21,7 +21,7 @@ fn the_summary_names_every_figure() {
         "pairs/s",
         "wall time",
         "energy error",
-        "virial ratio",
+        "virial ratio T/|W|",
     ] {
         let row = |line: &str| line.trim_start().starts_with(&format!("{name}  "));
         assert!(text.lines().any(row), "{name}\n{text}");
@@ -31,6 +31,35 @@ fn the_summary_names_every_figure() {
         output.stderr.is_empty(),
         "{}",
         String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// It is in parts of the energy by which the run is judged, and names what else the other figure includes.
+#[test]
+fn the_energy_error_says_of_what_it_is_a_part() {
+    let row = |more: &[&str]| {
+        let output = succeed(&[&["--n", "32", "--t-end", "1/8"], more].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let row = |line: &&str| line.trim_start().starts_with("energy error");
+        text.lines()
+            .find(row)
+            .expect("every run has one")
+            .to_owned()
+    };
+    for more in [&[][..], &["--units", "100Msun,0.5pc"]] {
+        let row = row(more);
+        assert!(row.ends_with(" of the cluster's T + W"), "{row}");
+    }
+    let orbit = row(&["--galaxy", "irrgang"]);
+    assert!(
+        orbit.contains(" of the cluster's T + W, ") && orbit.ends_with("its orbit"),
+        "{orbit}"
+    );
+    let binaries = ["--binary-fraction", "0.5", "--eps", "0", "--regularize"];
+    let systems = row(&binaries);
+    assert!(
+        systems.contains(" of the cluster's T + W, ") && systems.ends_with("within systems"),
+        "{systems}"
     );
 }
 

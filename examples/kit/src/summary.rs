@@ -36,6 +36,42 @@ impl ForceFacts {
     }
 }
 
+/// What the energy of a run includes besides the cluster's own T + W.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Others {
+    /// Nothing.
+    Nothing,
+    /// The energy of the cluster's orbit in a galaxy.
+    Orbit,
+    /// The energies within systems of stars that move as one particle each.
+    Systems,
+}
+
+impl Others {
+    /// Those of `integration`, of the bodies that it returned last.
+    fn of<I: Integration>(integration: &I) -> Self {
+        match integration.galaxy() {
+            Some(galaxy) if !galaxy.is_none() => Self::Orbit,
+            _ if !integration.systems().is_empty() => Self::Systems,
+            _ => Self::Nothing,
+        }
+    }
+
+    /// The errors of the cluster's `own` energy and of `all` energy, for people.
+    fn errors(self, own: f64, all: f64) -> String {
+        if own.is_nan() {
+            // A single body or system has no energy of a cluster.
+            return format!("{all:.2e} of all energy");
+        }
+        let own = format!("{own:.2e} of the cluster's T + W");
+        match self {
+            Self::Nothing => own,
+            Self::Orbit => format!("{own}, {all:.2e} with that of its orbit"),
+            Self::Systems => format!("{own}, {all:.2e} of all energy, with that within systems"),
+        }
+    }
+}
+
 /// How a run ended, whatever the method.
 #[derive(Clone, Debug)]
 pub struct Summary {
@@ -57,6 +93,8 @@ pub struct Summary {
     pub sight: Sight,
     /// The units of the bodies, where they are known.
     pub units: Option<Units>,
+    /// What else the energy includes besides the cluster's own.
+    others: Others,
     /// The bodies at the start of this part of the run, and at its end.
     pub views: [View; 2],
     /// The columns of the application's own numbers in the records.
@@ -91,6 +129,7 @@ impl Summary {
             ended,
             sight,
             units: run.integration.units(),
+            others: Others::of(&run.integration),
             views: [start, view(time, &bodies)],
             own_columns: run.integration.own_columns(),
         })
@@ -149,23 +188,14 @@ impl Summary {
                     duration(self.log.seconds)
                 ),
             );
-        match self.units {
-            Some(_) if self.n > 1 => {
-                let (own, all) = (self.own_energy_error(), self.energy_error());
-                let text =
-                    format!("{own:.2e} of the cluster's T + W, {all:.2e} with that of its orbit");
-                table.row("energy error", text);
-            }
-            _ => {
-                table.row("energy error", format!("{:.2e}", self.energy_error()));
-            }
-        }
+        let (own, all) = (self.own_energy_error(), self.energy_error());
+        table.row("energy error", self.others.errors(own, all));
         let bound = &self.sight.bound;
         let count = grouped(bound.count() as u64);
         table.row("bound", format!("{count} stars, mass {:.4}", bound.mass));
         if bound.virial_ratio.is_finite() {
             table.row(
-                "virial ratio",
+                "virial ratio T/|W|",
                 format!("{:.4} (bound stars)", bound.virial_ratio),
             );
         }
@@ -183,8 +213,12 @@ impl Summary {
     /// A length, also in pc where the units are known.
     pub fn length(&self, length: f64) -> String {
         match &self.units {
-            Some(units) => format!("{length:.4} ({:.4} pc)", length * units.length),
-            None => format!("{length:.4}"),
+            Some(units) => format!(
+                "{} ({} pc)",
+                decimal(length),
+                decimal(length * units.length)
+            ),
+            None => decimal(length),
         }
     }
 
@@ -268,6 +302,14 @@ impl Summary {
     }
 }
 
+/// A number with four decimals, or with an exponent where these would show less than two digits.
+fn decimal(value: f64) -> String {
+    match value == 0.0 || value.abs() >= 1e-3 {
+        true => format!("{value:.4}"),
+        false => format!("{value:.3e}"),
+    }
+}
+
 /// A number, with four digits where it is no short one.
 fn short(value: f64) -> String {
     match fraction(value) {
@@ -308,6 +350,44 @@ pub fn view(time: f64, bodies: &[Body]) -> View {
         None => View::new(time, bodies.iter().map(above)),
         Some([light, heavy]) => {
             View::new(time, light.iter().map(above)).with_heavy(heavy.iter().map(above))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_energy_error_says_what_it_is_a_part_of() {
+        for (others, own, expected) in [
+            (Others::Nothing, 2e-9, "2.00e-9 of the cluster's T + W"),
+            (
+                Others::Orbit,
+                2e-9,
+                "2.00e-9 of the cluster's T + W, 1.00e-12 with that of its orbit",
+            ),
+            (
+                Others::Systems,
+                2e-9,
+                "2.00e-9 of the cluster's T + W, 1.00e-12 of all energy, with that within systems",
+            ),
+            (Others::Systems, f64::NAN, "1.00e-12 of all energy"),
+        ] {
+            assert_eq!(others.errors(own, 1e-12), expected);
+        }
+    }
+
+    #[test]
+    fn a_small_length_has_digits() {
+        for (length, text) in [
+            (0.0, "0.0000"),
+            (1.5, "1.5000"),
+            (0.001, "0.0010"),
+            (4e-4, "4.000e-4"),
+            (1e-12, "1.000e-12"),
+        ] {
+            assert_eq!(decimal(length), text);
         }
     }
 }

@@ -69,8 +69,8 @@ METHOD
               (--energy-warning) the run warns, above 0.1 (--energy-limit) it ends.
   Torque      a drift changes no angular momentum, a kick by h times the torque of the galaxy: the sum of
               these must explain L - L0 to rounding, whatever the step
-  Bound       stars with negative energy in the frame of those that are bound: virial ratio and Lagrangian radii
-              are theirs; tidal radius after King
+  Bound       stars with negative energy in the frame of those that are bound: virial ratio (T / |W|) and Lagrangian
+              radii are theirs; tidal radius after King
 
   Pictures    --plot FILE of the run; --frames DIR for a film; and, from snapshots,
                 symplectic --draw run.0000.txt run.0010.txt run.0020.txt --plot tails.png
@@ -167,7 +167,8 @@ pub struct Start {
     /// Initial model [default: uniform]
     #[arg(long, value_enum, conflicts_with = "input")]
     pub model: Option<Model>,
-    /// Virial ratio 2 T / |W| [default: 0.3 for the uniform sphere, 1 for Plummer's]
+    /// Virial ratio of the model as 2 T / |W|, twice that of the summary [default: 0.3 for the uniform sphere, 1 for
+    /// Plummer's]
     #[arg(long, value_name = "Q", conflicts_with = "input", value_parser = number)]
     pub virial: Option<f64>,
     /// Central potential of the King model [default: 6]

@@ -24,7 +24,7 @@ fn the_summary_names_every_figure() {
         "time spent",
         "energy error",
         "over all pairs",
-        "virial ratio",
+        "virial ratio T/|W|",
     ] {
         let row = |line: &str| line.trim_start().starts_with(&format!("{name}  "));
         assert!(text.lines().any(row), "{name}\n{text}");
