@@ -281,6 +281,10 @@ fn options_without_effect_and_senseless_ones_are_refused() {
         (&["--n", "2147483647"], "GB; this machine has"),
         (&["--input", &pair, "--eps", "0"], "3 and 7"),
         (&["--input", &edited], "`end` alone"),
+        (
+            &["--mass-ratio", "10", "--mass-fraction", "1e-4"],
+            "--mass-fraction",
+        ),
         (&["--json", &directory], "directory"),
         (&["--output", "/dev/null"], "replaces its file"),
         (&["--csv", "a.csv", "--json", "a.csv"], "two options"),

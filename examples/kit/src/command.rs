@@ -91,7 +91,12 @@ impl Start {
             (_, Model::Collision) if self.mass_ratio.is_some() => {
                 Err(COLLISION.replace("{}", "--mass-ratio"))
             }
-            _ => Ok(()),
+            _ => match (self.mass_ratio, self.mass_fraction) {
+                (Some(ratio), Some(fraction)) => {
+                    Components { ratio, fraction }.check(self.stars()?)
+                }
+                _ => Ok(()),
+            },
         }
     }
 
@@ -266,6 +271,13 @@ mod tests {
             ..Start::default()
         };
         assert!(start.bodies().unwrap_err().contains("--model king"));
+        let start = Start {
+            n: Some(64),
+            mass_ratio: Some(10.0),
+            mass_fraction: Some(0.05),
+            ..Start::default()
+        };
+        assert!(start.bodies().unwrap_err().contains("--mass-fraction"));
     }
 
     /// Other masses and binaries would change the orbit of the two spheres.

@@ -19,6 +19,26 @@ impl Components {
         (n as f64 * heavy / (heavy + 1.0 - self.fraction)).round() as usize
     }
 
+    /// Checks that there are heavy ones among `n` bodies, if a part of the mass is to be in them.
+    ///
+    /// # Errors
+    ///
+    /// Half the mass of one heavy body would be more than their part; in words.
+    pub fn check(&self, n: usize) -> Result<(), String> {
+        let Self { ratio, fraction } = self;
+        if self.heavy(n) > 0 || *fraction == 0.0 {
+            return Ok(());
+        }
+        // The fraction, and the number of bodies, that make half a heavy body, which rounds to one.
+        let least = ratio / (2.0 * n as f64 - 1.0 + ratio);
+        let bodies = (0.5 * (ratio * (1.0 / fraction - 1.0) + 1.0)).ceil();
+        Err(format!(
+            "--mass-fraction {fraction}: of {n} bodies this is less than half a heavy one (--mass-ratio {ratio}); it must \
+             be at least {}, or --n at least {bodies}",
+            (least * 1e4).ceil() / 1e4
+        ))
+    }
+
     /// Whether body `i` of `n` is one of the `heavy` ones, which stand at equal distances.
     pub fn is_heavy(i: usize, heavy: usize, n: usize) -> bool {
         let before = |i: usize| i * heavy / n;
@@ -81,6 +101,21 @@ mod tests {
             fraction: 0.25,
         };
         assert_eq!(equal.heavy(1000), 250);
+    }
+
+    /// What the refusal names is enough, and a little less is not.
+    #[test]
+    fn no_heavy_body_is_refused() {
+        let of = |fraction| Components {
+            ratio: 10.0,
+            fraction,
+        };
+        let why = of(0.05).check(64).unwrap_err();
+        assert!(why.contains("at least 0.073, or --n at least 96"), "{why}");
+        assert_eq!((of(0.073).check(64), of(0.05).check(96)), (Ok(()), Ok(())));
+        assert!(of(0.0729).check(64).is_err() && of(0.05).check(95).is_err());
+        assert_eq!(of(0.0).check(64), Ok(()));
+        assert_eq!(of(1.0).check(1), Ok(()));
     }
 
     #[test]
