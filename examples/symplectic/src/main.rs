@@ -10,6 +10,7 @@ use kirin_kit::Snapshot;
 use kirin_kit::body::check_places;
 use kirin_kit::claim::check_writable;
 use kirin_kit::command::{Ended, exit_code, named, tell};
+use kirin_kit::galaxy::Galaxy;
 use kirin_kit::interrupt;
 use kirin_kit::number::fraction;
 use kirin_kit::run::{Log, Run, conduct};
@@ -183,7 +184,7 @@ fn begin<'g>(
             // A constant step is for softened stars.
             let known: Option<f64> = snapshot.line("run.eps").map_err(named(path))?;
             let known = known.filter(|eps| *eps > 0.0 && !options.physical);
-            let in_field = snapshot.run.iter().any(|(key, _)| key == "galaxy.field");
+            let in_field = Galaxy::is_in(&snapshot).map_err(named(path))?;
             let scale = Scale::of_input(&snapshot.bodies, known.unwrap_or(0.0), in_field);
             let settings = options.settings(&scale, galaxy, known)?;
             settings.validate()?;

@@ -197,8 +197,16 @@ fn bad_input_is_refused() {
         .text("start.txt")
         .replace("symplectic.grid", "symplectic.gird");
     std::fs::write(&damaged, summed(&text)).unwrap();
+    let bodies = "columns mass x y z vx vy vz\n0.5 1 0 0 0 0.5 0\n0.5 -1 0 0 0 -0.5 0\nend\n";
+    let [plain, units] = ["plain.txt", "units.txt"].map(|name| folder.file(name));
+    let head = "kirin-snapshot 1\nn 2\n";
+    std::fs::write(&plain, format!("{head}{bodies}")).unwrap();
+    let line = "galaxy.field none 100.0 0.5 0.0 0.0\n";
+    std::fs::write(&units, format!("{head}{line}{bodies}")).unwrap();
     for (arguments, words) in [
         (&["--dt", "0"][..], "step must be"),
+        (&["--input", &plain, "--galaxy", "irrgang"], "--orbit rest"),
+        (&["--input", &units, "--galaxy", "irrgang"], "--orbit rest"),
         (&["--n", "2147483647"], "GB; this machine has"),
         (&["--cluster-radius", "3"], "--galaxy"),
         (&["--t-end", "500Myr"], "--units"),

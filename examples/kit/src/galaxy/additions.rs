@@ -53,6 +53,12 @@ impl AdditionOptions {
         lines
     }
 
+    /// Whether the galaxy of `snapshot` has additions.
+    pub fn are_in(snapshot: &Snapshot) -> bool {
+        let keys = [POTENTIAL, BAR, GROWTH, SATELLITE];
+        snapshot.run.iter().any(|(k, _)| keys.contains(&k.as_str()))
+    }
+
     /// What the galaxy of a run had that `snapshot` was saved from.
     ///
     /// # Errors

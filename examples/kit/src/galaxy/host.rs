@@ -161,6 +161,17 @@ impl Galaxy {
         Ok(galaxy)
     }
 
+    /// Whether the bodies of `snapshot` come from a galaxy. Units alone are none.
+    ///
+    /// # Errors
+    ///
+    /// Its line makes no sense; in words.
+    pub fn is_in(snapshot: &Snapshot) -> Result<bool, String> {
+        let line: Option<Line> = snapshot.line(Self::KEY)?;
+        let attracts = line.is_some_and(|l| l.model != MilkyWay::None || l.black_hole != 0.0);
+        Ok(attracts || AdditionOptions::are_in(snapshot))
+    }
+
     /// What there is around the cluster, in words.
     pub fn title(&self) -> String {
         let model = (self.model != MilkyWay::None).then(|| self.model.title().to_owned());

@@ -86,12 +86,12 @@ impl GalaxyOptions {
     ///
     /// Options that do not belong together, or bodies without a galaxy that would begin in the centre of one; in words.
     pub fn place(&self, galaxy: &Galaxy, snapshot: &mut Snapshot, eps: f64) -> Result<f64, String> {
+        let in_field = Galaxy::is_in(snapshot)?;
         let bodies = &mut snapshot.bodies;
         if !self.places() {
-            let known = snapshot.run.iter().any(|(key, _)| key == "galaxy.field");
             let (x, _) = centre_of_mass(bodies);
             let size = lagrangian_radii(bodies, &[0.5])[0];
-            if !known && !galaxy.is_none() && norm(&x) <= NEAR * size {
+            if !in_field && !galaxy.is_none() && norm(&x) <= NEAR * size {
                 return Err(
                     "these bodies are at the centre of the galaxy: --orbit, --radius, --position or --velocity takes \
                      them to an orbit, --orbit rest leaves them there"
@@ -101,7 +101,6 @@ impl GalaxyOptions {
             return Ok(snapshot.time);
         }
         let orbit = self.orbit(galaxy)?;
-        let in_field = snapshot.run.iter().any(|(key, _)| key == "galaxy.field");
         centre_on_bound(bodies, eps, in_field);
         orbit.shift(galaxy, bodies);
         Ok(0.0)
@@ -274,9 +273,17 @@ mod tests {
         let galaxy = options().galaxy_of(&given).unwrap();
         let refusal = options().place(&galaxy, &mut given, 0.0).unwrap_err();
         assert!(refusal.contains("--orbit rest"), "{refusal}");
+        // Units are no galaxy from which they could come.
+        given.run = Galaxy::of_units(Some(Units::default())).lines();
+        let refusal = options().place(&galaxy, &mut given, 0.0).unwrap_err();
+        assert!(refusal.contains("--orbit rest"), "{refusal}");
         for body in &mut given.bodies {
             body.x[0] += 800.0;
         }
+        assert_eq!(options().place(&galaxy, &mut given, 0.0), Ok(3.0));
+        // Bodies that a galaxy's run left there stay there.
+        given.bodies = models::plummer(200, 1);
+        given.run = galaxy.lines();
         assert_eq!(options().place(&galaxy, &mut given, 0.0), Ok(3.0));
     }
 
