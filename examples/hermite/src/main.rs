@@ -15,7 +15,7 @@ use hermite::sources::Library;
 use hermite::thesis;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
-use kirin_kit::body::check_places;
+use kirin_kit::body::{check_bodies, check_places};
 use kirin_kit::command::{Ended, exit_code, named, tell};
 use kirin_kit::interrupt;
 use kirin_kit::run::{Log, Run, conduct};
@@ -89,7 +89,7 @@ fn from<'g>(
         return Ok((Run::new(integrator, log)?, t_end));
     }
     let settings = options.new_settings(options.galaxy_of(&snapshot)?)?;
-    check_places(&snapshot.bodies, settings.eps)?;
+    check_bodies(&snapshot.bodies, settings.eps, &settings.galaxy)?;
     let time = options.place(&settings, &mut snapshot)?;
     let t_end = options.t_end(&settings.galaxy, time)?;
     let integrator = Integrator::start(grape, settings, time, snapshot.bodies)?;

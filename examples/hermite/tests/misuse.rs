@@ -271,6 +271,10 @@ fn options_without_effect_and_senseless_ones_are_refused() {
     let directory = folder.file("");
     let edited = folder.file("edited.txt");
     std::fs::write(&edited, text.replace("end", "end 12345678")).unwrap();
+    let [short, light, empty] = ["short.txt", "light.txt", "empty.txt"].map(|n| folder.file(n));
+    std::fs::write(&short, text.replace("n 2", "n 3")).unwrap();
+    std::fs::write(&light, text.replace(" 0.5 ", " 0 ")).unwrap();
+    std::fs::write(&empty, "m x y z vx vy vz\n").unwrap();
     for (arguments, words) in [
         (&["--w0", "4"][..], "--model king"),
         (&["--cluster-mass", "100"], "--galaxy"),
@@ -281,6 +285,9 @@ fn options_without_effect_and_senseless_ones_are_refused() {
         (&["--n", "2147483647"], "GB; this machine has"),
         (&["--input", &pair, "--eps", "0"], "3 and 7"),
         (&["--input", &edited], "`end` alone"),
+        (&["--input", &short], "ends after 2 of 3 bodies"),
+        (&["--input", &light], "all masses are 0"),
+        (&["--input", &empty], "no bodies"),
         (
             &["--mass-ratio", "10", "--mass-fraction", "1e-4"],
             "--mass-fraction",
@@ -310,6 +317,17 @@ fn a_lone_star_and_a_plain_terminal() {
             assert!(text.is_ascii(), "{text}");
         }
     }
+    // Nor does that of particles without mass in a galaxy.
+    let light = folder.file("light.txt");
+    std::fs::write(
+        &light,
+        "m x y z vx vy vz\n0 800 0 0 0 80 0\n0 801 0 0 0 80 0\n",
+    )
+    .unwrap();
+    let run = ["--galaxy", "irrgang", "--t-end", "1/8"];
+    let (status, table, said) = stderr(&[&["--input", &light], &run[..]].concat());
+    assert_eq!(status, Some(0), "{said}");
+    assert!(!table.contains("inf") && !table.contains("NaN"), "{table}");
     let (_, help, _) = stderr(&["--help"]);
     assert!(help.is_ascii());
 }

@@ -91,9 +91,13 @@ pub fn mass(bodies: &[Body]) -> f64 {
     bodies.iter().map(|b| b.mass).collect::<Sum>().value()
 }
 
-/// Position and velocity of the centre of mass.
+/// Position and velocity of the centre of mass. Where nobody has mass, all count the same.
 pub fn centre_of_mass(bodies: &[Body]) -> (Vec3, Vec3) {
     let total = mass(bodies);
+    if total == 0.0 && !bodies.is_empty() {
+        let equal: Vec<Body> = bodies.iter().map(|b| Body { mass: 1.0, ..*b }).collect();
+        return centre_of_mass(&equal);
+    }
     let mean = |of: fn(&Body) -> &Vec3| weighted(bodies, |b| *of(b)).map(|c| c / total);
     (mean(|b| &b.x), mean(|b| &b.v))
 }

@@ -8,7 +8,7 @@ use hermite::options::RunOptions;
 use hermite::settings::Settings;
 use kirin::client::Grape;
 use kirin_core::process::ranks;
-use kirin_kit::body::check_places;
+use kirin_kit::body::{check_bodies, check_places};
 use kirin_kit::claim::Claim;
 use kirin_kit::command::{Ended, named, tell};
 use kirin_kit::communicator::agreement::{Fact, compare};
@@ -61,15 +61,16 @@ impl Start {
         matches!(self.past, Some((Saved::Parts(_), _)))
     }
 
-    /// Checks that the bodies of a new run have places that its softening allows; in words.
+    /// Checks that the bodies of a new run can be integrated with its softening; in words.
     fn check_new(&self, input: Option<&Path>) -> Result<(), String> {
         if self.past.is_some() {
             return Ok(());
         }
-        check_places(&self.bodies, self.settings.eps).map_err(|why| match input {
-            Some(path) => named(path)(why),
-            None => why,
-        })
+        let Settings { eps, galaxy, .. } = &self.settings;
+        match input {
+            Some(path) => check_bodies(&self.bodies, *eps, galaxy).map_err(named(path)),
+            None => check_places(&self.bodies, *eps),
+        }
     }
 
     /// What must be the same on all ranks: how the run begins, and a checksum of the bodies.

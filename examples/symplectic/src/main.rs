@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
-use kirin_kit::body::check_places;
+use kirin_kit::body::check_bodies;
 use kirin_kit::claim::check_writable;
 use kirin_kit::command::{Ended, exit_code, named, tell};
 use kirin_kit::galaxy::Galaxy;
@@ -196,7 +196,7 @@ fn begin<'g>(
                 };
                 tell(&format!("symplectic: softening {eps}{whose} and step {dt}"));
             }
-            check_places(&snapshot.bodies, settings.eps).map_err(named(path))?;
+            check_bodies(&snapshot.bodies, settings.eps, &galaxy).map_err(named(path))?;
             let place = options.galaxy.place(&galaxy, &mut snapshot, settings.eps);
             let time = place.map_err(named(path))?;
             Integrator::start(grape, settings, time, &snapshot.bodies).and_then(|mut integrator| {

@@ -3,7 +3,7 @@
 use kirin_kit::Body;
 use kirin_kit::bound::BoundPart;
 use kirin_kit::command::tell;
-use kirin_kit::diagnostics::{angular_momentum, momentum};
+use kirin_kit::diagnostics::{angular_momentum, centre_of_mass, momentum};
 use kirin_kit::galaxy::Field;
 use kirin_kit::galaxy::flow::Phase;
 use kirin_kit::history::{Record, length_axis, time_axis};
@@ -88,6 +88,7 @@ impl<'a, 'g> Report<'a, 'g> {
         let (galaxy, scheme) = (&settings.galaxy, settings.scheme);
         let evaluations = scheme.table().evaluations();
         let (rest, part) = self.unexplained();
+        let unexplained = format!("{rest:.2e} not explained by the torque");
         let mut own = vec![
             (
                 "scheme",
@@ -106,7 +107,10 @@ impl<'a, 'g> Report<'a, 'g> {
             ("momentum", format!("{:.2e}", norm(&momentum(&self.bodies)))),
             (
                 "angular mom.",
-                format!("{rest:.2e} not explained by the torque, {part:.2e} of it at the start"),
+                match part.is_finite() {
+                    true => format!("{unexplained}, {part:.2e} of it at the start"),
+                    false => unexplained,
+                },
             ),
         ];
         let Changeover { stars, hole } = settings.changeover;
@@ -117,18 +121,24 @@ impl<'a, 'g> Report<'a, 'g> {
             own.push(("changeover", format!("{} of two stars{of_hole}", radii[0])));
         }
         if !galaxy.is_none() {
-            let (r, speed) = (norm(&self.bound().x), norm(&self.bound().v));
+            let (x, v) = match self.bound().count() {
+                0 => centre_of_mass(&self.bodies),
+                _ => (self.bound().x, self.bound().v),
+            };
             let units = &galaxy.units;
             own.push((
                 "orbit",
                 format!(
                     "{:.4} kpc from the centre, {:.2} km/s (circular: {:.2})",
-                    units.to_kpc(r),
-                    speed * units.velocity(),
-                    self.integrator.moment().circular_speed(&self.bound().x) * units.velocity()
+                    units.to_kpc(norm(&x)),
+                    norm(&v) * units.velocity(),
+                    self.integrator.moment().circular_speed(&x) * units.velocity()
                 ),
             ));
-            own.push(("tidal radius", self.summary.length(self.tidal_radius())));
+            let radius = self.tidal_radius();
+            if radius.is_finite() {
+                own.push(("tidal radius", self.summary.length(radius)));
+            }
         }
         self.summary.table(&self.forces, own)
     }

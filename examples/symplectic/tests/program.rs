@@ -198,15 +198,21 @@ fn bad_input_is_refused() {
         .replace("symplectic.grid", "symplectic.gird");
     std::fs::write(&damaged, summed(&text)).unwrap();
     let bodies = "columns mass x y z vx vy vz\n0.5 1 0 0 0 0.5 0\n0.5 -1 0 0 0 -0.5 0\nend\n";
-    let [plain, units] = ["plain.txt", "units.txt"].map(|name| folder.file(name));
+    let [plain, units, light, empty] =
+        ["plain.txt", "units.txt", "light.txt", "empty.txt"].map(|name| folder.file(name));
     let head = "kirin-snapshot 1\nn 2\n";
     std::fs::write(&plain, format!("{head}{bodies}")).unwrap();
     let line = "galaxy.field none 100.0 0.5 0.0 0.0\n";
     std::fs::write(&units, format!("{head}{line}{bodies}")).unwrap();
+    let massless = bodies.replace("0.5 1 ", "0 1 ").replace("0.5 -1 ", "0 -1 ");
+    std::fs::write(&light, format!("{head}{massless}")).unwrap();
+    std::fs::write(&empty, "m x y z vx vy vz\n").unwrap();
     for (arguments, words) in [
         (&["--dt", "0"][..], "step must be"),
         (&["--input", &plain, "--galaxy", "irrgang"], "--orbit rest"),
         (&["--input", &units, "--galaxy", "irrgang"], "--orbit rest"),
+        (&["--input", &light], "all masses are 0"),
+        (&["--input", &empty], "no bodies"),
         (&["--n", "2147483647"], "GB; this machine has"),
         (&["--cluster-radius", "3"], "--galaxy"),
         (&["--t-end", "500Myr"], "--units"),
@@ -266,6 +272,26 @@ fn bad_input_is_refused() {
     ] {
         let said = PROGRAM.fail(arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+/// Neither a lone star, of which nothing is bound, nor particles without mass have a number that is none in the table.
+#[test]
+fn a_lone_star_has_an_orbit() {
+    let folder = Folder::new("lone");
+    let light = folder.file("light.txt");
+    std::fs::write(
+        &light,
+        "m x y z vx vy vz\n0 800 0 0 0 80 0\n0 801 0 0 0 80 0\n",
+    )
+    .unwrap();
+    let galaxy = ["--galaxy", "irrgang", "--t-end", "1/8"];
+    for start in [&["--n", "1"][..], &["--input", &light]] {
+        let output = PROGRAM.succeed(&[start, &galaxy].concat());
+        let table = String::from_utf8(output.stdout).unwrap();
+        assert!(!table.contains("inf") && !table.contains("NaN"), "{table}");
+        assert!(table.contains(" kpc from the centre"), "{table}");
+        assert!(!table.contains("tidal radius"), "{table}");
     }
 }
 

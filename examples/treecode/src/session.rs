@@ -4,7 +4,7 @@ use std::io::Write;
 
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
-use kirin_kit::body::check_places;
+use kirin_kit::body::check_bodies;
 use kirin_kit::claim::Claim;
 use kirin_kit::command::{Ended, named, tell};
 use kirin_kit::communicator::Communicator;
@@ -163,7 +163,7 @@ fn begin<'g, C: Communicator>(
             // Each rank sees its own share only.
             first_error(&world, snapshot.check_one_time())?.map_err(named)?;
         }
-        None => check_places(&snapshot.bodies, settings.eps).map_err(named)?,
+        None => check_bodies(&snapshot.bodies, settings.eps, &settings.galaxy).map_err(named)?,
     }
     let is_in_parts = manifest.is_some();
     let run = checkpoint::resume(world, engine, settings, &snapshot, is_in_parts);

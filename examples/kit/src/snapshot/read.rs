@@ -34,7 +34,8 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
     let (n, mut snapshot, layout) = header(&mut lines)?;
     let mut states = Vec::new();
     for i in 0..n {
-        let Some(text) = lines.next()? else {
+        let text = lines.next()?.filter(|text| !is_end(text));
+        let Some(text) = text else {
             return lines.refuse(format!("the file ends after {i} of {n} bodies"));
         };
         let (body, state) = layout.body(&lines, text, i)?;
@@ -56,6 +57,11 @@ pub(super) fn parse(text: &[u8]) -> Result<Snapshot, SnapshotError> {
         None => Ok(snapshot),
         Some(_) => lines.refuse("there is text after `end`"),
     }
+}
+
+/// Whether a line is the last one.
+fn is_end(text: &str) -> bool {
+    text.split_whitespace().next() == Some("end")
 }
 
 /// Whether it is the run of a program, and not bodies alone.

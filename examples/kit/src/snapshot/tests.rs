@@ -108,6 +108,7 @@ fn a_bad_line_is_named() {
         ("1 1 0", "1 NaN 0", 7, "not finite"),
         ("1 1 0", "1 0", 7, "6 numbers"),
         ("1 1 0 0 0 0 0\nend\n", "", 7, "after 1 of 2"),
+        ("n 2", "n 3", 8, "after 2 of 3"),
         ("end\n", "", 8, "without `end`"),
         ("end\n", "1 2 0 0 0 0 0\nend\n", 8, "expected `end`"),
         ("end\n", "end\nmore\n", 9, "after `end`"),
