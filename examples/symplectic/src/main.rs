@@ -13,17 +13,20 @@ use kirin_kit::command::{Ended, exit_code, named, tell};
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::interrupt;
 use kirin_kit::number::fraction;
-use kirin_kit::run::{Log, Run, conduct};
+use kirin_kit::run::{Integration, Log, Run, conduct};
 use symplectic::checkpoint;
 use symplectic::integrator::Integrator;
 use symplectic::options::{DEFAULT_T_END, Options};
 use symplectic::output::Report;
 use symplectic::resident::Pairs;
-use symplectic::settings::Scale;
+use symplectic::settings::{Scale, Settings};
 use symplectic::{paper, picture, stars};
 
 /// Pipelines of kirin, where the user does not set them: large blocks fill vectors and GPUs.
 const NPIPES: (&str, &str) = ("KIRIN_NPIPES", "16384");
+
+/// So many steps take days, however few stars there are.
+const MANY_STEPS: f64 = 1e9;
 
 /// More threads than this are no number that anybody means.
 const MOST_THREADS: usize = 4096;
@@ -128,6 +131,7 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
         DEFAULT_T_END,
         &run.integration.settings().galaxy,
     )?;
+    check_steps(&run, options, t_end)?;
     let summary = conduct("symplectic", &mut run, t_end, &options.control)?;
     let settings = run.integration.settings();
     if let Some(path) = &options.stars {
@@ -206,6 +210,37 @@ fn begin<'g>(
         }
     };
     Ok(run.map_err(named(path))?)
+}
+
+/// Tells of steps that do not fit the run from its present time to `t_end`.
+///
+/// # Errors
+///
+/// They are so long that none would be taken, and no option has asked for them; in words.
+fn check_steps(run: &Run<Integrator>, options: &Options, t_end: f64) -> Result<(), String> {
+    let (time, Settings { eps, dt, .. }) = (run.integration.time(), *run.integration.settings());
+    let steps = (t_end - time) / dt;
+    if steps > MANY_STEPS {
+        tell(&format!(
+            "symplectic: this run takes {steps:.1e} steps of {dt:.1e}: a longer --dt or a larger --eps takes fewer"
+        ));
+    }
+    if 0.0 < steps && steps < 1.0 - 1e-9 {
+        let what = match run.integration.next_time(t_end) {
+            Some(_) => "it is cut to that",
+            None if options.dt.is_some() => "none is taken",
+            None => {
+                return Err(format!(
+                    "the softening {eps} takes steps of {dt}, and none fits into the run from t = {time} to {t_end}: a smaller \
+                     --eps or a --dt helps"
+                ));
+            }
+        };
+        tell(&format!(
+            "symplectic: the step {dt} is longer than the run from t = {time} to {t_end}: {what}"
+        ));
+    }
+    Ok(())
 }
 
 fn draw(options: &Options) -> Result<Ended, Box<dyn Error>> {

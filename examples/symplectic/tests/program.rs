@@ -275,6 +275,26 @@ fn bad_input_is_refused() {
     }
 }
 
+/// A step that is longer than the run, and a run of very many steps.
+#[test]
+fn steps_that_do_not_fit_the_run_are_told() {
+    let said = PROGRAM.fail(&["--n", "16", "--eps", "1e12", "--t-end", "1"]);
+    assert!(said.contains("smaller --eps or a --dt"), "{said}");
+    for (dt, what) in [("3", "it is cut to that"), ("1e12", "none is taken")] {
+        let output = PROGRAM.succeed(&["--n", "16", "--dt", dt, "--t-end", "1"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.contains("longer than the run from t = 0 to 1") && said.contains(what),
+            "{said}"
+        );
+    }
+    let many = ["--n", "2", "--eps", "1e-12", "--stop-after", "1ms"];
+    let output = PROGRAM.command(&many).output().unwrap();
+    let [table, said] = [output.stdout, output.stderr].map(|t| String::from_utf8(t).unwrap());
+    assert!(said.contains("e19 steps of "), "{said}");
+    assert!(table.contains("1.000e-12"), "{table}");
+}
+
 /// Neither a lone star, of which nothing is bound, nor particles without mass have a number that is none in the table.
 #[test]
 fn a_lone_star_has_an_orbit() {
