@@ -1,7 +1,6 @@
 //! The command `hermite`: reads the options, runs, reports.
 
 use std::error::Error;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -16,7 +15,7 @@ use hermite::thesis;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::{check_bodies, check_places};
-use kirin_kit::command::{Ended, exit_code, named, tell};
+use kirin_kit::command::{Ended, exit_code, named, print, tell};
 use kirin_kit::interrupt;
 use kirin_kit::run::{Log, Run, conduct};
 
@@ -54,9 +53,9 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     };
     let summary = conduct("hermite", &mut run, t_end, &options.control)?;
     let report = Report::new(&summary, &run.integration, grape.name());
-    // A reader that has gone away, such as `head`, misses the table but spoils nothing.
-    let _ = write!(std::io::stdout(), "{}", report.table());
+    let printed = print(&report.table().to_string());
     files.report(|| report.json(), || report.figure())?;
+    printed?;
     Ok(summary.ended)
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{fail, figures, succeed};
+use common::{PROGRAM, fail, figures, succeed};
 use kirin_kit::Snapshot;
 use kirin_kit::diagnostics::Energy;
 use kirin_testing::{Folder, summed};
@@ -282,4 +282,10 @@ fn bodies_of_any_time_begin_when_they_are_told() {
     let placed = ["--t-start", "0", "--galaxy", "irrgang", "--radius", "8"];
     let said = fail(&[&["--input", &input][..], &placed].concat());
     assert!(said.contains("stay where they are"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_written_is_an_error() {
+    PROGRAM.assert_needs_stdout(&["--n", "32", "--t-end", "1/64"], 1);
 }

@@ -1,6 +1,6 @@
 //! Shared by the commands: options for models and files, and the end of a run.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -225,6 +225,19 @@ impl Ended {
 pub fn tell(line: &str) {
     // A closed stderr is no reason to fail.
     let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Writes to stdout. A reader that has gone away, such as `head`, is no error.
+///
+/// # Errors
+///
+/// The text cannot be written, as on a full disk; in words.
+pub fn print(text: &str) -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(format!("stdout: {e}")),
+        _ => Ok(()),
+    }
 }
 
 /// Whether another process is the first of the ranks that this process is one of.

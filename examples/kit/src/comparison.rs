@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use serde_json::{Map, Value, json};
 
-use crate::command::{Files, named};
+use crate::command::{Files, named, print};
 use crate::number::{bodies, number};
 use kirin_report::company::Watch;
 use kirin_report::machine::{Machine, command_line, commit};
@@ -203,22 +203,20 @@ fn settings() -> impl Iterator<Item = (String, String)> {
 ///
 /// # Errors
 ///
-/// A file cannot be written; in words.
+/// A file or stdout cannot be written; in words.
 pub fn publish(
     files: &Files,
     text: &str,
     json: impl FnOnce() -> Value,
     figure: impl FnOnce() -> Figure,
 ) -> Result<(), String> {
-    match &files.output {
-        Some(path) => std::fs::write(path, text).map_err(named(path))?,
-        // A reader that has gone away, such as `head`, spoils nothing.
-        None => drop(std::io::Write::write_all(
-            &mut std::io::stdout(),
-            text.as_bytes(),
-        )),
-    }
-    files.report(json, figure)
+    let written = match &files.output {
+        Some(path) => std::fs::write(path, text).map_err(named(path)),
+        None => print(text),
+    };
+    // What cannot be written leaves out nothing else.
+    files.report(json, figure)?;
+    written
 }
 
 #[cfg(test)]

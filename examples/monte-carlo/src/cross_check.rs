@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use hermite::integrator::Integrator;
 use kirin::client::Grape;
 use kirin_kit::Body;
-use kirin_kit::command::Ended;
+use kirin_kit::command::{Ended, print};
 use kirin_kit::communicator::{Communicator, Counted};
 use kirin_kit::density::Core;
 use kirin_kit::galaxy::Galaxy;
@@ -292,8 +292,9 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         ))
         .into());
     }
-    let _ = std::io::Write::write_all(&mut std::io::stdout(), comparison.text().as_bytes());
+    let printed = print(&comparison.text());
     let files = &options.control.files;
     files.report(|| comparison.json(), || comparison.figure())?;
+    printed?;
     Ok(Ended::Complete)
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use kirin_kit::Snapshot;
 use kirin_kit::columns::Columns;
-use kirin_kit::command::{Ended, named, tell};
+use kirin_kit::command::{Ended, named, print, tell};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted, Operation};
 use kirin_kit::galaxy::{Galaxy, Units};
@@ -161,15 +161,12 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     let summary = Summary::of(&run, ending)?;
     let [is_short, ..] = run.agree([run.failures.unwritten().is_some(), false, false])?;
     if run.cluster.world.rank() == 0 {
-        // A reader that has gone away, such as `head`, misses the table but spoils nothing.
-        let _ = std::io::Write::write_all(
-            &mut std::io::stdout(),
-            summary.text(options.profile).as_bytes(),
-        );
+        let printed = print(&summary.text(options.profile));
         let reported = files.report(|| summary.json(), || summary.figure());
         // A lost state is told even if there is no report either.
         written?;
         reported?;
+        printed?;
         if let Some(what) = run.failures.unwritten() {
             tell(&format!("monte-carlo: {what}"));
         }

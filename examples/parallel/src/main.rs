@@ -1,12 +1,11 @@
 //! The command `parallel`: finds its ranks and runs on all of them.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
 use kirin_core::process::ranks;
-use kirin_kit::command::{Ended, exit_code, named};
+use kirin_kit::command::{Ended, exit_code, named, print};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Job, RankFailure, Ranks, launch};
 use kirin_kit::interrupt;
@@ -52,8 +51,7 @@ fn replay(path: &Path, options: &Options) -> Result<Ended, Box<dyn std::error::E
         .map_err(named(path))?;
     let ranks: Vec<usize> = options.on_ranks.iter().map(|&p| p as usize).collect();
     let text = replay::document(&recording, &machine, &ranks, options.sums);
-    // A reader that has gone away, such as `head`, misses the table but spoils nothing.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    print(&text)?;
     Ok(Ended::Complete)
 }
 

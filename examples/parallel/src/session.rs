@@ -10,7 +10,7 @@ use kirin::client::Grape;
 use kirin_core::process::ranks;
 use kirin_kit::body::{check_bodies, check_places};
 use kirin_kit::claim::Claim;
-use kirin_kit::command::{Ended, named, tell};
+use kirin_kit::command::{Ended, named, print, tell};
 use kirin_kit::communicator::agreement::{Fact, compare};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::communicator::{Communicator, Counted};
@@ -195,13 +195,10 @@ fn finish<'g, C: Communicator, I: Integration>(
     let summary = conduct("parallel", &mut run, t_end, &told.control)?;
     let report = Report::new(&summary, &work(&run.integration), grape.name())?;
     if run.integration.rank().0 == 0 {
-        // A reader that has gone away, such as `head`, misses the table but spoils nothing.
-        let _ = std::io::Write::write_all(
-            &mut std::io::stdout(),
-            report.table().to_string().as_bytes(),
-        );
+        let printed = print(&report.table().to_string());
         let files = &told.control.files;
         files.report(|| report.json(), || report.figure())?;
+        printed?;
     }
     Ok(summary.ended)
 }

@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 
-use common::program::{fail, succeed, threads};
+use common::program::{PROGRAM, fail, succeed, threads};
 use kirin_kit::communicator::network::Algorithm as Pattern;
 use kirin_kit::history::FLOPS_PER_PAIR;
 use kirin_testing::Folder;
@@ -156,6 +156,8 @@ fn recorded_blocks_are_replayed_on_a_machine() {
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }
+    #[cfg(target_os = "linux")]
+    PROGRAM.assert_needs_stdout(&["--replay", &blocks, "--machine", &path("xd1")], 1);
     let one = replay("xd1", &["--on-ranks", "1"]);
     assert!(one.contains(" 1x1 "), "{one}");
     assert!(

@@ -1,7 +1,6 @@
 //! The command `symplectic`: reads the options, runs, reports.
 
 use std::error::Error;
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -9,7 +8,7 @@ use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_bodies;
 use kirin_kit::claim::check_writable;
-use kirin_kit::command::{Ended, exit_code, named, tell};
+use kirin_kit::command::{Ended, exit_code, named, print, tell};
 use kirin_kit::galaxy::Galaxy;
 use kirin_kit::interrupt;
 use kirin_kit::number::fraction;
@@ -144,9 +143,9 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
         Pairs::Program => "symplectic's own pairs",
     };
     let report = Report::new(&summary, &run.integration, library, options.spray);
-    // A reader that has gone away, such as `head`, misses the table but spoils nothing.
-    let _ = write!(std::io::stdout(), "{}", report.table());
+    let printed = print(&report.table().to_string());
     files.report(|| report.json(), || report.figure())?;
+    printed?;
     Ok(summary.ended)
 }
 

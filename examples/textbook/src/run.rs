@@ -3,9 +3,10 @@
 mod nbody;
 mod sort;
 
-use std::io::Write;
 use std::time::Instant;
 
+use kirin_kit::command::print;
+use kirin_kit::communicator::launch::RankFailure;
 use kirin_report::machine::{check_memory, processor_seconds};
 
 use crate::nbody::gpu::Memory;
@@ -26,8 +27,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         Some(program) => run_program(program),
         None => {
             let text = report::report(&options.report)?;
-            print(&text.unwrap_or_default());
-            Ok(())
+            print(&text.unwrap_or_default())
         }
     }
 }
@@ -87,10 +87,7 @@ fn run_program(program: &Program) -> Result<(), String> {
         }
         Program::SortRanks { list, ranks } => sort::on_ranks(*ranks, list),
         Program::SortGpu { list, block } => sort::run(list, |keys| sorts::gpu::sort(keys, *block)),
-        Program::Tables => {
-            print(&tables::markdown());
-            Ok(())
-        }
+        Program::Tables => print(&tables::markdown()),
     }
 }
 
@@ -101,9 +98,12 @@ fn timed(work: impl FnOnce()) -> f64 {
     processor_seconds() - began
 }
 
-/// A reader that has gone away, such as `head`, spoils nothing.
-fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+/// The failure of one process, which the others do not find by themselves.
+fn of_this_process(message: String) -> RankFailure {
+    RankFailure {
+        message,
+        common: false,
+    }
 }
 
 /// Says how long the computation took.

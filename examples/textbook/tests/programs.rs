@@ -188,6 +188,20 @@ fn sorts_print_their_keys_in_order() {
     assert!(why.contains("`2147483648`: number too large"), "{why}");
 }
 
+/// The output is the result: without it the program has failed, also where it is written before the end, and by one
+/// process of several.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    for program in NBODY {
+        let problem = ["7", "10", "2000", "--every", "5"];
+        PROGRAM.assert_needs_stdout(&[program, &problem].concat(), 1);
+    }
+    for program in SORTS {
+        PROGRAM.assert_needs_stdout(&[program, &["100"]].concat(), 1);
+    }
+}
+
 /// A program is what one reads in one go: solvers, sorts and the kernels of each.
 #[test]
 fn every_program_is_at_most_150_lines() {

@@ -1,12 +1,10 @@
 //! One run by all ranks, from the command line to the summary.
 
-use std::io::Write;
-
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_bodies;
 use kirin_kit::claim::Claim;
-use kirin_kit::command::{Ended, named, tell};
+use kirin_kit::command::{Ended, named, print, tell};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::checkpoint::{first_error, load};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
@@ -64,9 +62,9 @@ pub fn run<C: Communicator>(
     let direct_error = direct0.zip(direct).map(|(e0, e)| e.error(e0.total()));
     let report = Report::new(&summary, &run.integration, library, direct_error)?;
     if run.integration.rank().0 == 0 {
-        // A reader that has gone away, such as `head`, misses the table but spoils nothing.
-        let _ = write!(std::io::stdout(), "{}", report.table());
+        let printed = print(&report.table().to_string());
         files.report(|| report.json(), || report.figure())?;
+        printed?;
     }
     Ok(summary.ended)
 }

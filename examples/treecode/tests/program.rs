@@ -465,3 +465,9 @@ fn a_run_that_fails_keeps_what_it_has_reached() {
         assert!(kept.time > 0.0 && kept.bodies.len() == 42, "{}", kept.time);
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_written_is_an_error() {
+    PROGRAM.assert_needs_stdout(&["--n", "32", "--t-end", "1/64"], 1);
+}

@@ -134,6 +134,28 @@ impl Program {
         String::from_utf8(output.stderr).expect("UTF-8")
     }
 
+    /// Checks that stdout is needed: on a full disk the program says so and ends with `status`. A reader that has gone
+    /// away is no error.
+    ///
+    /// # Panics
+    ///
+    /// It is not so.
+    #[cfg(target_os = "linux")]
+    pub fn assert_needs_stdout(&self, arguments: &[&str], status: i32) {
+        let run = |out: std::process::Stdio| {
+            let mut command = self.command(arguments);
+            command.stdout(out).output().expect("it starts")
+        };
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let output = run(full.expect("Linux has it").into());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {told}");
+        assert!(told.contains(": stdout: "), "{arguments:?}: {told}");
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        assert!(run(writer.into()).status.success(), "{arguments:?}");
+    }
+
     /// Runs the program and returns its JSON.
     ///
     /// # Panics

@@ -66,7 +66,11 @@ fn capability(text: &str) -> Result<(i32, i32), String> {
 }
 
 /// Runs the subcommand.
-pub fn run(options: &Options) -> ExitCode {
+///
+/// # Errors
+///
+/// Stdout cannot be written; in words.
+pub fn run(options: &Options) -> Result<ExitCode, String> {
     let settings = settings::settings();
     let mut text = text(settings);
     if options.plan {
@@ -84,8 +88,8 @@ pub fn run(options: &Options) -> ExitCode {
         };
         text.push_str(&plans(&conditions, clock, options));
     }
-    report::print(&text);
-    ExitCode::SUCCESS
+    report::print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The launches of the CUDA backend for blocks of all sizes.

@@ -62,7 +62,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Info(options) => Ok(info::run(&options)),
+        Command::Info(options) => info::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Check(options) => check::run(&options),
         #[cfg(target_os = "linux")]

@@ -72,7 +72,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         program.display(),
         folder.join(&own).display(),
         quoted(&program),
-    ));
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 

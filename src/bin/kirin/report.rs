@@ -1,14 +1,21 @@
 //! Tables for people and files for programs.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use serde::Serialize;
 
 /// Writes to stdout; a reader that has gone away (`| head`) is no error.
-pub fn print(text: &str) {
+///
+/// # Errors
+///
+/// The text cannot be written, as on a full disk; in words.
+pub fn print(text: &str) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(format!("stdout: {e}")),
+        _ => Ok(()),
+    }
 }
 
 /// Writes a document to `file`.

@@ -14,7 +14,6 @@ pub mod told;
 mod writing;
 
 use std::error::Error;
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 pub use clock::{Cadence, Clock, Interval, Timer};
@@ -29,7 +28,7 @@ pub use told::Told;
 
 use crate::body::Body;
 use crate::columns::Columns;
-use crate::command::{Ended, tell};
+use crate::command::{Ended, print, tell};
 use crate::history::{Record, is_of_component};
 use crate::interrupt;
 use crate::models::light_and_heavy;
@@ -388,8 +387,7 @@ impl<I: Integration> Run<I> {
                 "t = {t}, energy error {error:.2e}, {:.1} s",
                 self.wall + wall
             );
-            // A reader that has gone away spoils nothing.
-            let _ = writeln!(std::io::stdout(), "{line}");
+            self.note(FileKind::Log, print(&(line + "\n")));
         }
         self.records.push(record);
         self.add_to_table();

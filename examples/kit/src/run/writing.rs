@@ -24,13 +24,15 @@ pub enum FileKind {
     Frame,
     /// The table of the records.
     Table,
+    /// The lines of the records on stdout.
+    Log,
 }
 
 /// What a run could not write.
 #[derive(Debug, Default)]
 pub struct Failures {
     /// Whether the last file of each kind could not be written.
-    last: [bool; 4],
+    last: [bool; 5],
     /// Number of files that nothing can bring back.
     lost: usize,
     /// Why the first of them was not written.
@@ -50,8 +52,9 @@ impl Failures {
             FileKind::Checkpoint => "the next state is tried again",
             FileKind::Snapshot | FileKind::Frame => "the next one is tried again",
             FileKind::Table => "the next line is tried again, with this one",
+            FileKind::Log => "the next line is tried again",
         };
-        if let FileKind::Snapshot | FileKind::Frame = kind {
+        if let FileKind::Snapshot | FileKind::Frame | FileKind::Log = kind {
             self.lose(&why);
         }
         is_new.then(|| format!("{why}; the run goes on, and {next}"))
@@ -272,7 +275,7 @@ impl<I: Integration> Run<I> {
     }
 
     /// What was written or not.
-    fn note(&mut self, kind: FileKind, written: Result<(), String>) {
+    pub(super) fn note(&mut self, kind: FileKind, written: Result<(), String>) {
         let line = self.failures.add(kind, written);
         self.tell(line);
     }

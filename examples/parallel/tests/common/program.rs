@@ -6,16 +6,21 @@ use std::process::{Command, Output};
 use clap::Parser;
 use hermite::integrator::Integrator;
 use kirin_kit::run::{Run, RunOutputs};
+use kirin_testing::Program;
 use parallel::options::Options;
 use sha2::{Digest, Sha256};
 
 use super::grape;
 
+/// The program.
+pub const PROGRAM: Program = Program {
+    path: env!("CARGO_BIN_EXE_parallel"),
+    environment: &[],
+};
+
 /// The program, with one thread for each rank's forces.
 pub fn threads(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_parallel"));
-    command.args(arguments).env("KIRIN_BACKEND", "cpu");
-    command
+    PROGRAM.command(arguments)
 }
 
 /// Runs a command, which must succeed.

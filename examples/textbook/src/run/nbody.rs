@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use kirin::client::Grape;
-use kirin_kit::command::{Ended, named};
+use kirin_kit::command::{Ended, named, print};
 use kirin_kit::communicator::launch::{Job, RankFailure, on_first};
 use kirin_kit::communicator::{CommunicationError, Communicator, Counted, Operation};
 use kirin_report::machine::processor_seconds;
 
-use super::{elapsed, print};
+use super::{elapsed, of_this_process};
 use crate::nbody::gpu::{self, Memory};
 use crate::nbody::{basic_ranks, cooperative_gpu, library, reduced_ranks};
 use crate::options::{LaunchOptions, Problem};
@@ -37,7 +37,7 @@ pub fn particles(problem: &Problem) -> Result<Particles, String> {
 ///
 /// # Errors
 ///
-/// Those of input and solver; in words.
+/// Those of input and solver; stdout cannot be written; in words.
 pub fn run(
     problem: &Problem,
     solve: impl for<'a> FnOnce(
@@ -46,10 +46,11 @@ pub fn run(
         &'a mut Output<'a>,
     ) -> Result<Option<f64>, String>,
 ) -> Result<(), String> {
-    solve_and_print(&mut particles(problem)?, problem, true, solve)
+    solve_and_print(&mut particles(problem)?, problem, true, solve)?
 }
 
-/// The same for particles that are there; one process of several `prints`.
+/// The same for particles that are there; one process of several `prints`. Returns what printing returns: the first
+/// error, with which the solver goes on, as other processes may wait for this one.
 fn solve_and_print<E>(
     particles: &mut Particles,
     problem: &Problem,
@@ -59,23 +60,26 @@ fn solve_and_print<E>(
         &Assignment,
         &'a mut Output<'a>,
     ) -> Result<Option<f64>, E>,
-) -> Result<(), E> {
+) -> Result<Result<(), String>, E> {
     let plan = problem.plan();
     particles.begin(plan.scheme);
     let began = Instant::now();
+    let mut printed = Ok(());
     let longest = solve(particles, &plan, &mut |step, present| {
-        show(&plan, step, present)
+        if printed.is_ok() {
+            printed = show(&plan, step, present);
+        }
     })?;
     if prints {
         elapsed(began);
         if let Some(seconds) = longest {
             eprintln!("longest worker: {seconds:.6e} s of processor time");
         }
-        if !problem.no_output {
-            show(&plan, plan.steps, particles);
+        if !problem.no_output && printed.is_ok() {
+            printed = show(&plan, plan.steps, particles);
         }
     }
-    Ok(())
+    Ok(printed)
 }
 
 /// Runs a solver with message passing.
@@ -148,7 +152,7 @@ impl Job for RankSolver<'_> {
     fn run<C: Communicator>(&self, world: C) -> Result<Ended, RankFailure> {
         // Process 0 reads and prints.
         let mut input = on_first(&world, || particles(self.problem))?;
-        solve_and_print(
+        let printed = solve_and_print(
             &mut input,
             self.problem,
             world.rank() == 0,
@@ -166,13 +170,13 @@ impl Job for RankSolver<'_> {
                 Ok::<_, CommunicationError>(Some(computed[0]))
             },
         )?;
-        Ok(Ended::Complete)
+        printed.map(|()| Ended::Complete).map_err(of_this_process)
     }
 }
 
 /// Prints the particles as they are before `step`.
-fn show(plan: &Assignment, step: usize, particles: &Particles) {
+fn show(plan: &Assignment, step: usize, particles: &Particles) -> Result<(), String> {
     let mut shown = particles.clone();
     shown.show(plan.scheme);
-    print(&shown.table(step as f64 * plan.scheme.dt()));
+    print(&shown.table(step as f64 * plan.scheme.dt()))
 }

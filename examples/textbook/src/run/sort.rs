@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use kirin_kit::command::{Ended, named};
+use kirin_kit::command::{Ended, named, print};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Job, RankFailure, on_first};
 
-use super::{elapsed, print};
+use super::{elapsed, of_this_process};
 use crate::options::KeyList;
 use crate::ranks;
 use crate::sort;
@@ -17,7 +17,7 @@ use crate::sort::Key;
 ///
 /// # Errors
 ///
-/// Those of input and sort; in words.
+/// Those of input and sort; stdout cannot be written; in words.
 pub fn run(
     list: &KeyList,
     sort: impl FnOnce(&mut Vec<Key>) -> Result<(), String>,
@@ -25,8 +25,7 @@ pub fn run(
     let mut keys = keys(list)?;
     let began = Instant::now();
     sort(&mut keys)?;
-    tell(list, began, &keys);
-    Ok(())
+    tell(list, began, &keys)
 }
 
 /// Sorts with message passing.
@@ -48,7 +47,7 @@ impl Job for RankSort<'_> {
         let began = Instant::now();
         sort::ranks::sort(&world, &mut keys)?;
         if world.rank() == 0 {
-            tell(self.list, began, &keys);
+            tell(self.list, began, &keys).map_err(of_this_process)?;
         }
         Ok(Ended::Complete)
     }
@@ -67,13 +66,14 @@ fn keys(list: &KeyList) -> Result<Vec<Key>, String> {
     }
 }
 
-fn tell(list: &KeyList, began: Instant, keys: &[Key]) {
+fn tell(list: &KeyList, began: Instant, keys: &[Key]) -> Result<(), String> {
     elapsed(began);
-    if !list.no_output {
-        let mut text = String::new();
-        for key in keys {
-            writeln!(text, "{key}").expect("a string takes everything");
-        }
-        print(&text);
+    if list.no_output {
+        return Ok(());
     }
+    let mut text = String::new();
+    for key in keys {
+        writeln!(text, "{key}").expect("a string takes everything");
+    }
+    print(&text)
 }

@@ -167,13 +167,14 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         cells,
     };
     document.evaluate();
-    report::print(&table::text(&document));
+    let printed = report::print(&table::text(&document));
     if let Some(file) = &options.common.json {
         report::save(file, &document)?;
     }
     if let Some(plot) = &options.plot {
         figure::figure(&document).save(plot)?;
     }
+    printed?;
     match alive {
         true => Ok(ExitCode::SUCCESS),
         false => Err("every library was lost on the way".to_owned()),
@@ -200,7 +201,7 @@ fn peaks(options: &Options) -> Result<ExitCode, String> {
         ]);
         found.push((set.to_string(), spread));
     }
-    report::print(&format!(
+    let printed = report::print(&format!(
         "single-precision fused multiply-adds of one core, all lanes counted\n{table}"
     ));
     if let Some(file) = &options.common.json {
@@ -221,6 +222,7 @@ fn peaks(options: &Options) -> Result<ExitCode, String> {
             },
         )?;
     }
+    printed?;
     Ok(ExitCode::SUCCESS)
 }
 

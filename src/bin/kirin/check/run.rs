@@ -92,10 +92,11 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         passed: missed.is_empty(),
         missed,
     };
-    report::print(&document.text());
+    let printed = report::print(&document.text());
     if let Some(file) = &options.common.json {
         report::save(file, &document)?;
     }
+    printed?;
     Ok(ExitCode::from(u8::from(!document.passed)))
 }
 

@@ -44,7 +44,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     let mut items = contents::items(&prefix, "lib", None)?;
     items.retain(|item| !is_pythons(&prefix, item.entry.path()));
     let aside = put_under(&prefix, &items, Others::SetAside, options.force)?;
-    report::print(&told(&prefix, &aside, &workers(&prefix)));
+    report::print(&told(&prefix, &aside, &workers(&prefix)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -68,7 +68,7 @@ pub fn install(options: &Options) -> Result<ExitCode, String> {
             items.len(),
             prefix.display(),
             place.display()
-        ));
+        ))?;
         return Ok(ExitCode::SUCCESS);
     }
 
@@ -81,7 +81,7 @@ pub fn install(options: &Options) -> Result<ExitCode, String> {
         quoted(&prefix.join(&options.libdir).join("pkgconfig")),
         quoted(&prefix.join("bin/kirin")),
         quoted(&prefix),
-    ));
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -246,7 +246,7 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
     report::print(&format!(
         "{removed} files and links removed from {}{back}\n",
         prefix.display()
-    ));
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -102,10 +102,11 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         libraries: candidates,
         figures,
     };
-    report::print(&document.text());
+    let printed = report::print(&document.text());
     if let Some(file) = &options.common.json {
         report::save(file, &document)?;
     }
+    printed?;
     let failed = document.trace.damage.is_some()
         || document.libraries.iter().any(Candidate::is_lost)
         || document.figures[0].is_none()

@@ -97,3 +97,15 @@ fn info_shows_launches_for_any_device() {
         .expect("the command runs");
     assert!(undivided(&text(&output.stdout)));
 }
+
+/// Status 1 is a verdict of `check`, 2 an error.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let kirin = kirin_testing::Program {
+        path: env!("CARGO_BIN_EXE_kirin"),
+        environment: &[],
+    };
+    kirin.assert_needs_stdout(&["info"], 2);
+    kirin.assert_needs_stdout(&["check", "--n", "60"], 2);
+}
