@@ -40,11 +40,12 @@ METHOD
               1e6Msun,4pc times may be 500Myr and radii 60pc or 1Rsun, and table, CSV, JSON and pictures have
               Myr and pc too
   Collapse    The run ends when fewer than --core-stars stars are within the core radius, or that falls below
-              --core-radius
+              --core-radius. A new run whose core is such a one already is refused
   Black hole  --black-hole-mass puts one at the centre, which takes stars within --capture-radius or disrupts them by
               its tide (--tidal-disruption). A run with one has no end by collapse
   Ranks       `mpirun -n 4 monte-carlo` (built with --features mpi), or --ranks 4: threads. --threads inside a rank
-  Bits        Any number of ranks and threads gives the same files, and a run goes on on any other number
+  Bits        Any number of ranks and threads gives the same files, and a run goes on on any other number.
+              The last step is cut at --t-end: a run that goes on beyond it has other bits than one run to the later end
   Signals     SIGINT, SIGTERM or SIGHUP to any rank ends the run after a step, with all files
 
   Cross-check  The same bodies by direct summation (the code of `hermite`, kirin's forces) and by this method:

@@ -140,6 +140,10 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         check_memory(n, bytes).map_err(Error::Refused)?;
     }
     let mut run = begin(Counted::new(world), options, snapshot)?;
+    let remark = run.cluster.settings.remark(run.cluster.n());
+    if let Some(remark) = remark.filter(|_| run.cluster.world.rank() == 0) {
+        tell(&format!("monte-carlo: {remark}"));
+    }
     made_on_first(&run.cluster.world, || run.check_replaced(files))?.map_err(Error::Refused)?;
     run.cluster.use_device(options.device)?;
     let ending = match run.evolve(options) {
@@ -347,6 +351,7 @@ impl<C: Communicator> Run<C> {
         self.told = control.told(t_end, &plan)?;
         let ends = &control.own;
         let core_radius = of_bodies(ends.core_radius, &Galaxy::of_units(self.units))?;
+        self.check_core(ends, core_radius).map_err(Error::Refused)?;
         let writes = self.cluster.world.rank() == 0;
         let columns = Columns::new(Record::COLUMNS, self.units.as_ref());
         let mut csv = match &files.csv {
@@ -477,22 +482,52 @@ impl<C: Communicator> Run<C> {
         }
     }
 
+    /// Checks that the core of a new run is none that ends it.
+    ///
+    /// # Errors
+    ///
+    /// It is; in words.
+    fn check_core(&self, ends: &Ends, core_radius: Option<f64>) -> Result<(), String> {
+        if self.cluster.past.steps > 0 {
+            return Ok(());
+        }
+        let (core, least) = (&self.cluster.now, self.core_stars(ends));
+        if (core.core_stars as u64) < least {
+            return Err(format!(
+                "the core has {} stars at the start: fewer than {least} count as its collapse (--core-stars), take \
+                 a smaller number, or 0 for no such end",
+                core.core_stars
+            ));
+        }
+        match core_radius {
+            Some(radius) if core.core_radius < radius => Err(format!(
+                "the core radius is {} at the start: less than {radius} counts as collapse (--core-radius), take a \
+                 smaller one",
+                core.core_radius
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of stars in the core below which a run with these `ends` is over.
+    fn core_stars(&self, ends: &Ends) -> u64 {
+        let settings = &self.cluster.settings;
+        let never_collapses = settings.has_binaries() || settings.black_hole.is_some();
+        let default = match never_collapses {
+            true => 0,
+            false => DEFAULT_CORE_STARS,
+        };
+        ends.core_stars.unwrap_or(default)
+    }
+
     /// Why the run ends here, if it does; `core_radius` is that of `ends`.
     fn ending(&self, ends: &Ends, core_radius: Option<f64>, t_end: f64) -> Option<Ending> {
         let cluster = &self.cluster;
         if cluster.dissolved {
             return Some(Ending::Dissolution);
         }
-        let never_collapses =
-            cluster.settings.has_binaries() || cluster.settings.black_hole.is_some();
-        let default = if never_collapses {
-            0
-        } else {
-            DEFAULT_CORE_STARS
-        };
-        let core_stars = ends.core_stars.unwrap_or(default);
         let is_small = core_radius.is_some_and(|radius| cluster.now.core_radius < radius);
-        if (cluster.now.core_stars as u64) < core_stars || is_small {
+        if (cluster.now.core_stars as u64) < self.core_stars(ends) || is_small {
             return Some(Ending::Collapse);
         }
         // The time is a sum of steps, of which the last is cut.

@@ -20,7 +20,7 @@ pub struct Settings {
     /// Deflection in the encounters of one step, in radians
     #[arg(long, value_name = "ANGLE", default_value = "1", value_parser = number)]
     pub theta_max: f64,
-    /// Factor of N in the Coulomb logarithm: 0.1 for equal masses, 0.02 to 0.03 for many
+    /// Factor of N in the Coulomb logarithm, which is 1 at least: 0.1 for equal masses, 0.02 to 0.03 for many
     #[arg(long, default_value = "0.1", value_parser = number)]
     pub gamma: f64,
     /// Stellar radius of a star of the mean mass at the start; 0: no collisions.
@@ -113,7 +113,20 @@ impl Settings {
     /// Coulomb logarithm ln(gamma N).
     pub fn coulomb(&self, n: usize) -> f64 {
         // Below gamma N = e the theory says nothing; relaxation does not turn round there.
-        (self.gamma * n as f64).ln().max(1.0)
+        self.formula(n).max(1.0)
+    }
+
+    /// ln(gamma N) as it is.
+    fn formula(&self, n: usize) -> f64 {
+        (self.gamma * n as f64).ln()
+    }
+
+    /// A message for the user of `n` stars whose Coulomb logarithm is not that of the formula.
+    pub fn remark(&self, n: usize) -> Option<String> {
+        let (gamma, logarithm) = (self.gamma, self.formula(n));
+        (logarithm < 1.0).then(|| {
+            format!("--gamma {gamma}: ln(gamma N) is {logarithm:.2} for {n} stars, and 1 is taken in its place")
+        })
     }
 
     /// Radius of a star: that of the main sequence grows about as m^0.8. The mean mass is that at the start: a star does not shrink as others merge.

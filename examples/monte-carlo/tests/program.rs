@@ -278,6 +278,56 @@ fn bad_input_is_refused_with_the_reason() {
     }
 }
 
+/// A core of few stars, or a small one, would end the run before its first step.
+#[test]
+fn a_core_that_has_collapsed_at_the_start_is_refused() {
+    let folder = Folder::new("mc-core");
+    let csv = folder.file("run.csv");
+    let model = ["--n", "100", "--t-end", "1", "--csv", &csv];
+    let refused = |more: &[&str], words: &str| {
+        let refusal = PROGRAM.fail(&[&model[..], more].concat());
+        assert!(refusal.contains(words), "{refusal}");
+        assert!(fs::metadata(&csv).is_err(), "{more:?}");
+    };
+    refused(&[], "the core has 22 stars at the start");
+    refused(&["--ranks", "2"], "--core-stars");
+    refused(
+        &["--core-stars", "10", "--core-radius", "1"],
+        "--core-radius",
+    );
+    PROGRAM.succeed(&[&model[..], &["--core-stars", "10", "--steps", "1"]].concat());
+    // A run that goes on may find its collapse at once.
+    let state = folder.file("run.txt");
+    PROGRAM.succeed(&["--n", "200", "--steps", "2", "--output", &state]);
+    let told = PROGRAM.succeed(&["--input", &state, "--core-stars", "1000"]);
+    let table = String::from_utf8(told.stdout).unwrap();
+    assert!(table.contains("core collapse"), "{table}");
+}
+
+/// Relaxation does not stop or turn round where gamma N is small.
+#[test]
+fn a_coulomb_logarithm_of_1_is_told() {
+    let told = |gamma: &str| {
+        let arguments = ["--n", "1000", "--steps", "1", "--gamma", gamma];
+        let output = PROGRAM.command(&arguments).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let line = told("1e-9");
+    assert!(line.contains("ln(gamma N) is -13.82"), "{line}");
+    assert_eq!(told("0.003"), "");
+}
+
+/// The other files are there all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_written_is_an_error() {
+    let folder = Folder::new("mc-full");
+    let json = folder.file("run.json");
+    PROGRAM.assert_needs_stdout(&["--n", "200", "--steps", "1", "--json", &json], 1);
+    assert!(folder.text("run.json").contains("\"steps\""));
+}
+
 /// An output that holds something else is kept; so is a later state of the same run.
 #[test]
 fn another_run_is_not_replaced() {
@@ -285,10 +335,21 @@ fn another_run_is_not_replaced() {
     let output = folder.file("run.txt");
     let run = |n, seed| {
         [
-            "--n", n, "--seed", seed, "--steps", "2", "--output", &output,
+            "--n",
+            n,
+            "--seed",
+            seed,
+            "--steps",
+            "2",
+            "--core-stars",
+            "0",
+            "--output",
+            &output,
         ]
     };
-    PROGRAM.succeed(&run("160", "1"));
+    let at_start = [&run("160", "1")[..], &["--stop-after", "0.000001s"]].concat();
+    let stopped = PROGRAM.command(&at_start).output().unwrap();
+    assert_eq!(stopped.status.code(), Some(75));
     let first = folder.text("run.txt");
     for other in [run("170", "1"), run("160", "9")] {
         let refusal = PROGRAM.fail(&other);
@@ -305,9 +366,27 @@ fn another_run_is_not_replaced() {
     PROGRAM.succeed(&[&run("170", "1")[..], &["--force"]].concat());
     // Bodies that a run begins with are not replaced by its state; a state is.
     let bodies = folder.file("bodies.txt");
-    PROGRAM.succeed(&["--n", "160", "--steps", "2", "--bodies", &bodies]);
+    PROGRAM.succeed(&[
+        "--n",
+        "160",
+        "--steps",
+        "2",
+        "--core-stars",
+        "0",
+        "--bodies",
+        &bodies,
+    ]);
     let given = folder.text("bodies.txt");
-    let in_place = ["--input", &bodies, "--output", &bodies, "--steps", "2"];
+    let in_place = [
+        "--input",
+        &bodies,
+        "--output",
+        &bodies,
+        "--steps",
+        "2",
+        "--core-stars",
+        "0",
+    ];
     let refusal = PROGRAM.fail(&in_place);
     assert!(refusal.contains("holds no state of a run"), "{refusal}");
     assert!(folder.text("bodies.txt") == given);
