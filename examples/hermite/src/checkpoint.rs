@@ -76,6 +76,7 @@ pub fn save<S: Sources>(integrator: &Integrator<S>) -> Snapshot {
         bodies,
         states: Some(states),
         run,
+        ..Snapshot::default()
     }
 }
 

@@ -47,6 +47,7 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let (mut run, t_end) = match snapshot {
         Some(snapshot) => {
             let path = files.input.as_deref().unwrap_or(Path::new(""));
+            snapshot.tell_remark("hermite", path);
             from(&options, &grape, snapshot).map_err(named(path))?
         }
         None => begin(&options, &grape)?,

@@ -179,7 +179,7 @@ impl RunOptions {
     /// A contradiction.
     pub fn settings(&self, saved: Option<Settings>) -> Result<Settings, Error> {
         let Some(saved) = saved else {
-            return self.new_settings(self.galaxy.galaxy(None)?);
+            return self.new_settings(self.galaxy.galaxy(None)?, None);
         };
         self.galaxy.check_resumed()?;
         if self.t_start.is_some() {

@@ -25,17 +25,18 @@ pub struct Settings {
     /// Largest time step, a power of two up to 1
     #[arg(long, default_value = "1/8", value_parser = number)]
     pub dt_max: f64,
-    /// End the run where a step below this power of two is needed [default: no limit but the digits
-    /// of the time]
+    /// End the run where a step below this power of two is needed; may change when a run is resumed [default: no limit
+    /// but the digits of the time]
     #[arg(long, default_value = "0", hide_default_value = true, value_parser = number)]
     pub dt_min: f64,
     /// Whether everybody takes the largest step always.
     #[arg(skip)]
     pub shared: bool,
     /// Move close stars as regularized systems: two stars by their two-body motion, perturbed by the tide of all
-    /// others, three and more by a few-body integrator; needs --eps 0. Two stars may become a pair at distances below
-    /// FACTOR sqrt(M m) in standard units, and the same in others: M is the mass of the two, m the mean mass of all stars
-    /// [default: 2]
+    /// others, three and more by a few-body integrator; needs --eps 0. With R = FACTOR sqrt(M m) in standard units, and
+    /// the same in others, two bound stars may become a pair if their apocentre is below 1.5 R, two passing ones at
+    /// distances below R/4: M is the mass of the two, m the mean mass of all stars. A run that was made without systems may
+    /// begin with them when it is resumed [default: 2]
     #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "2", value_parser = number)]
     #[arg(default_value = "0", hide_default_value = true)]
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -106,7 +107,10 @@ impl Settings {
             );
         }
         if !(step::is_power_of_two(self.dt_max) && self.dt_max <= 1.0) {
-            return refuse("--dt-max: the largest step must be a power of two up to 1");
+            return refuse(match self.shared {
+                true => "--shared-step: the step must be a power of two up to 1",
+                false => "--dt-max: the largest step must be a power of two up to 1",
+            });
         }
         if self.dt_min != 0.0 && !step::is_power_of_two(self.dt_min) {
             return refuse("--dt-min: the smallest step must be a power of two, or 0 for no limit");

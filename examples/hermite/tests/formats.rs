@@ -67,6 +67,9 @@ fn a_table_is_a_model() {
     let options = ["--eps", "0", "--dt-max", "1/64", "--t-end", "3.1416015625"];
     succeed(&[&["--input", &table, "--output", &output], &options[..]].concat());
     let bodies = computed(&output).bodies;
+    // Excel begins a file with a byte-order mark.
+    std::fs::write(&table, format!("\u{feff}{text}")).unwrap();
+    assert_eq!(Snapshot::load(table.as_ref()).unwrap().bodies[1].index, 9);
     assert_eq!([bodies[0].index, bodies[1].index], [7, 9]);
     assert!((bodies[0].x[0] - 0.5).abs() < 1e-3, "{bodies:?}");
     std::fs::write(&table, text.replace("0.5,0,0,0,0.5,0", "0.5,0,0,0,0.5")).unwrap();

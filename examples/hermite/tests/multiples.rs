@@ -219,8 +219,8 @@ fn triples_are_in_files() {
     let snapshot = Snapshot {
         time: 0.0,
         bodies: with_triples(),
-        states: None,
         run: Vec::new(),
+        ..Snapshot::default()
     };
     snapshot.save(model.as_ref()).unwrap();
     let ends = ["1", "2", "5"].map(|threads| {

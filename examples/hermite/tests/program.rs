@@ -252,7 +252,8 @@ fn bad_options_are_refused_before_the_run() {
         (&["--checkpoint-every", "1/8"], "--output"),
         (&["--csv", "/no/such/folder/a.csv"], "no such folder"),
         (&["--n", "9", "--input", "a.txt"], "--input"),
-        (&["--dt-max", "0.3"], "power of two"),
+        (&["--dt-max", "0.3"], "--dt-max"),
+        (&["--shared-step", "0.01"], "--shared-step"),
         (&["--library", "/no/such/libg6.so"], "libg6.so"),
         (&["--t-end", "0"], "--t-end"),
     ] {

@@ -40,11 +40,21 @@ impl Csv {
     ///
     /// It cannot be written; in words.
     pub fn write(&mut self, numbers: &[f64]) -> Result<(), String> {
+        self.write_after(&[], numbers)
+    }
+
+    /// The same, with whole numbers before the others.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; in words.
+    pub fn write_after(&mut self, whole: &[i32], numbers: &[f64]) -> Result<(), String> {
         let word = |x: &f64| match x.is_finite() {
             true => format!("{x:?}"),
             false => String::new(),
         };
-        let words: Vec<String> = numbers.iter().map(word).collect();
+        let whole = whole.iter().map(i32::to_string);
+        let words: Vec<String> = whole.chain(numbers.iter().map(word)).collect();
         self.line(&words.join(","))
     }
 

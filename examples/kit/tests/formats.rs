@@ -59,6 +59,7 @@ fn awkward() -> Snapshot {
         states: Some(bodies.iter().map(state).collect()),
         bodies,
         run,
+        ..Snapshot::default()
     }
 }
 
@@ -290,6 +291,11 @@ fn a_file_with_its_own_gravity_is_read_with_it() {
         "UnitVelocity_in_cm_per_s",
     ];
     let plain = Snapshot::parse(&Parts::default().bytes()).unwrap();
+    assert!(
+        plain
+            .remark
+            .is_some_and(|remark| remark.contains("no units"))
+    );
     let units = |names: [&'static str; 3]| names.into_iter().zip([3.085_678e21, 1.989e43, 1e5]);
     let parameters = |more: &[(&'static str, f64)]| Parts {
         parameters: units(GADGET).chain(more.iter().copied()).collect(),

@@ -67,6 +67,7 @@ fn python_reads_every_bit() {
             bodies: bodies.clone(),
             states,
             run: vec![("run.model".to_owned(), "Plummer sphere".to_owned())],
+            ..Snapshot::default()
         };
         snapshot.save_as(path.as_ref()).unwrap();
         let Some(output) = python(&format!("{reader}{CALL}"), &path) else {

@@ -151,13 +151,13 @@ impl Checkpoint {
         Snapshot {
             time: past.time,
             bodies: (0..stars.len()).map(|k| body(stars, k)).collect(),
-            states: None,
             run: run
                 .into_iter()
                 .map(|(key, value)| (key.to_owned(), value))
                 .chain(told.lines())
                 .chain(Galaxy::of_units(self.units).lines())
                 .collect(),
+            ..Snapshot::default()
         }
     }
 

@@ -226,6 +226,7 @@ pub fn begin<C: Communicator>(
             ..Run::new(cluster, History::default(), title.to_owned())
         });
     };
+    snapshot.tell_remark("monte-carlo", path);
     let refuse = |why: String| Error::Refused(named(path)(why));
     let saved = Checkpoint::of(&snapshot).map_err(refuse)?;
     let galaxy = options.units.galaxy(Some(&snapshot)).map_err(refuse)?;

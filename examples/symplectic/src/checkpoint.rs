@@ -84,8 +84,8 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     Snapshot {
         time: integrator.time(),
         bodies: integrator.bodies(),
-        states: None,
         run,
+        ..Snapshot::default()
     }
 }
 

@@ -49,7 +49,9 @@ fn begin_with(mut options: Options) -> Result<Ended, Box<dyn Error>> {
     let files = &options.control.files;
     let is_in_place = files.output.is_some() && files.replaced().is_none() && !files.force;
     if options.reverse && is_in_place {
-        return Err("--reverse needs an --output: the run back would replace its --input".into());
+        return Err(
+            "--reverse needs another --output: the run back would replace its --input".into(),
+        );
     }
     choose_arithmetic(&options);
     choose_threads();
@@ -171,6 +173,7 @@ fn begin<'g>(
         integrator.use_pairs(pairs)?;
         return Ok(Run::new(integrator, options.start.log())?);
     };
+    snapshot.tell_remark("symplectic", path);
     let run = match checkpoint::settings(&snapshot).map_err(named(path))? {
         Some(saved) => {
             let settings = options.continued(saved, &snapshot.bodies)?;

@@ -370,6 +370,9 @@ impl Options {
         {
             return Err("--physical is for bodies whose file tells no units".to_owned());
         }
+        if self.galaxy.galaxy(None)?.known_units().is_none() {
+            return Err("--physical needs --galaxy, --black-hole or --units".to_owned());
+        }
         let units = Units::of_physical(&snapshot.bodies);
         let mut options = self.galaxy.clone();
         if options.units.is_none() {

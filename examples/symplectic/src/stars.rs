@@ -58,15 +58,12 @@ pub fn write(
     let places = Track::of(galaxy, &cluster, t)
         .ok()
         .map(|track| track.places(bodies));
-    let line = |(i, body): (usize, &Body)| {
+    let mut csv = Csv::create(path, &COLUMNS, [])?;
+    for (i, body) in bodies.iter().enumerate() {
         let (x, v) = physical(&(body.x, body.v));
         let seen = sun.see(&x, &v);
         let (phi1, phi2) = axes.map_or((f64::NAN, f64::NAN), |axes| axes.of(&x));
-        let mut numbers = vec![
-            f64::from(body.index),
-            f64::from(u8::from(members.contains(&body.index))),
-            body.mass * units.mass,
-        ];
+        let mut numbers = vec![body.mass * units.mass];
         numbers.extend(x);
         numbers.extend(v);
         numbers.extend([
@@ -82,9 +79,10 @@ pub fn write(
             Some(places) => [places[i].along, places[i].outward].map(|c| units.to_kpc(c)),
             None => [f64::NAN; 2],
         });
-        numbers
-    };
-    Csv::create(path, &COLUMNS, bodies.iter().enumerate().map(line)).map(|_| ())
+        let is_bound = i32::from(members.contains(&body.index));
+        csv.write_after(&[body.index, is_bound], &numbers)?;
+    }
+    Ok(())
 }
 
 /// `8.122,20.8,12.9,245.6,7.78`: distance and height of the Sun, and its velocity.

@@ -362,6 +362,13 @@ fn stars_are_seen_on_the_sky_and_along_the_stream() {
         .map(|line| line.split(',').map(|word| word.parse().unwrap()).collect())
         .collect();
     assert_eq!(rows.len(), 128);
+    // Labels are whole numbers.
+    let is_whole = |line: &str| {
+        line.split(',')
+            .take(2)
+            .all(|word| word.parse::<i32>().is_ok())
+    };
+    assert!(text.lines().skip(1).all(is_whole), "{text}");
     let mean = |name: &str| {
         let place = names.iter().position(|n| *n == name).unwrap();
         rows.iter().map(|row| row[place]).sum::<f64>() / 128.0

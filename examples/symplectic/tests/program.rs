@@ -207,6 +207,8 @@ fn bad_input_is_refused() {
     let massless = bodies.replace("0.5 1 ", "0 1 ").replace("0.5 -1 ", "0 -1 ");
     std::fs::write(&light, format!("{head}{massless}")).unwrap();
     std::fs::write(&empty, "m x y z vx vy vz\n").unwrap();
+    let own = folder.file("own.txt");
+    std::fs::write(&own, "m x y z vx vy vz\n1 1 0 0 0 1 0\n1 -1 0 0 0 -1 0\n").unwrap();
     for (arguments, words) in [
         (&["--dt", "0"][..], "step must be"),
         (&["--input", &plain, "--galaxy", "irrgang"], "--orbit rest"),
@@ -268,6 +270,10 @@ fn bad_input_is_refused() {
         (
             &["--input", &start, "--physical", "--t-end", "2"],
             "--physical",
+        ),
+        (
+            &["--input", &own, "--physical", "--t-end", "2"],
+            "--physical needs --galaxy, --black-hole or --units",
         ),
     ] {
         let said = PROGRAM.fail(arguments);
@@ -537,7 +543,7 @@ fn the_precision_is_kept() {
     let change = "the run goes on in mixed precision; so far it was double";
     assert!(said.contains(change), "{said}");
     let said = PROGRAM.fail(&["--input", &out, "--reverse", "--t-end", "1"]);
-    assert!(said.contains("--reverse needs an --output"), "{said}");
+    assert!(said.contains("--reverse needs another --output"), "{said}");
 }
 
 /// The bodies of a snapshot keep the softening that they had, and the program says with what they go on.

@@ -108,13 +108,12 @@ fn head<C: Communicator>(integrator: &Integrator<'_, C>) -> Result<Snapshot, Err
     ];
     Ok(Snapshot {
         time: integrator.time(),
-        bodies: Vec::new(),
-        states: None,
         run: lines
             .map(|(key, value)| (key.to_owned(), value))
             .into_iter()
             .chain(s.galaxy.lines())
             .collect(),
+        ..Snapshot::default()
     })
 }
 

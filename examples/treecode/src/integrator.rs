@@ -326,7 +326,12 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
 
     /// The errors of the cells' forces come first: they do not average out as the leapfrog's do.
     fn remedy(&self) -> &'static str {
+        let work = self.forces.work_here();
+        let is_direct = work.entries == work.groups * self.n as u64;
         match self.settings.quadrupoles {
+            _ if is_direct => {
+                "smaller steps or more softening help: the forces were summed without cells"
+            }
             true => "a smaller --theta helps, then smaller steps or more softening",
             false => {
                 "--quadrupoles or a smaller --theta help, then smaller steps or more softening"

@@ -149,6 +149,7 @@ fn begin<'g, C: Communicator>(
         Error::Communication(e) => Error::Communication(e),
         other => Error::Refused(named(path)(other)),
     };
+    snapshot.tell_remark("treecode", path);
     let settings = options.settings(Some(&snapshot)).map_err(refuse)?;
     settings.validate()?;
     let named = |why: String| Error::Refused(named(path)(why));

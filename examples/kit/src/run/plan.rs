@@ -6,11 +6,8 @@ use std::time::Duration;
 use super::clock::{Clock, Interval};
 use crate::body::Body;
 use crate::claim;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{EPS, Snapshot};
 use kirin_report::plot::Figure;
-
-/// Key of the softening in a snapshot.
-const EPS: &str = "run.eps";
 
 /// What a run writes and notes on its way. By default, nothing.
 #[derive(Clone, Debug, Default)]
@@ -172,8 +169,8 @@ impl Snapshots {
         let snapshot = Snapshot {
             time,
             bodies,
-            states: None,
             run: [vec![(EPS.to_owned(), format!("{eps:?}"))], notes].concat(),
+            ..Snapshot::default()
         };
         snapshot.save_as(&self.path(number))
     }

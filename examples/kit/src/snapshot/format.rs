@@ -38,8 +38,10 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Snapshot, SnapshotError> {
     if is_hdf5_bytes(bytes) {
         return hdf5::read(bytes).map_err(SnapshotError::Content);
     }
-    match table::parse(bytes) {
+    // Excel begins a table with a byte-order mark.
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match table::parse(text) {
         Some(read) => read,
-        None => read::parse(bytes),
+        None => read::parse(text),
     }
 }

@@ -12,7 +12,6 @@ use super::Snapshot;
 use super::hdf5::{Source, number, numbers_of};
 use super::physical::{self, FileUnits};
 use crate::body::Body;
-use crate::command::tell_once;
 use crate::galaxy::Units;
 
 /// Types of particles.
@@ -156,7 +155,7 @@ pub(super) fn read(source: &Source, foreign: bool) -> Result<Snapshot, String> {
     if foreign {
         match units(source, &header)? {
             Some(units) => units.convert(&mut snapshot),
-            None => tell_once("the HDF5 file names no units: G = 1 is assumed"),
+            None => snapshot.remark = Some("the HDF5 file names no units: G = 1 is assumed"),
         }
     }
     Ok(snapshot)

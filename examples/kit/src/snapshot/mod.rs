@@ -20,7 +20,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::body::Body;
-use crate::command::named;
+use crate::command::{named, tell_once};
 use crate::vector::Vec3;
 
 pub use format::Format;
@@ -58,6 +58,8 @@ pub struct Snapshot {
     pub states: Option<Vec<State>>,
     /// What applications keep beside the bodies: keys (with a dot in each) and values, in order.
     pub run: Vec<(String, String)>,
+    /// What the user is to hear of the file that was read.
+    pub remark: Option<&'static str>,
 }
 
 /// Why a snapshot cannot be read or written.
@@ -94,6 +96,9 @@ impl From<io::Error> for SnapshotError {
     }
 }
 
+/// Key of the softening in a snapshot of bodies.
+pub(crate) const EPS: &str = "run.eps";
+
 /// Whether a text with this first line is a snapshot.
 pub fn is_snapshot(first_line: &str) -> bool {
     first_line.trim() == MAGIC
@@ -124,6 +129,22 @@ impl Snapshot {
     /// [`SnapshotError::Line`] for the first line that is not in the format, [`SnapshotError::Content`] for an HDF5 file.
     pub fn parse(bytes: &[u8]) -> Result<Self, SnapshotError> {
         format::parse(bytes)
+    }
+
+    /// Says on stderr what the user of `program` is to hear of the file at `path`, which was read.
+    pub fn tell_remark(&self, program: &str, path: &Path) {
+        if let Some(remark) = self.remark {
+            tell_once(&format!("{program}: {}: {remark}", path.display()));
+        }
+    }
+
+    /// The softening that the bodies had in the run that wrote them, where that is known.
+    ///
+    /// # Errors
+    ///
+    /// Its line makes no sense; in words.
+    pub fn softening(&self) -> Result<Option<f64>, String> {
+        self.line(EPS)
     }
 
     /// Writes the file at `path` in the [`Format`] of its name. It is written to another file beside it first, which

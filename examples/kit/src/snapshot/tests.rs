@@ -38,6 +38,7 @@ fn awkward() -> Snapshot {
             ("a.key".into(), "two words".into()),
             ("a.key".into(), "1e-3".into()),
         ],
+        remark: None,
     }
 }
 

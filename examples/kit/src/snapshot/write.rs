@@ -46,6 +46,7 @@ fn body(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
         bodies,
         states,
         run,
+        remark: _,
     } = snapshot;
     writeln!(out, "{MAGIC}")?;
     writeln!(out, "n {}", bodies.len())?;

@@ -98,6 +98,7 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
             bodies,
             states: Some(states),
             run: checkpoint::lines(&self.settings, &self.counts),
+            ..Snapshot::default()
         })
     }
 
@@ -120,9 +121,9 @@ impl<C: Communicator> Integration for Integrator<'_, C> {
         }
         let mut head = Snapshot {
             time: self.time,
-            bodies: Vec::new(),
             states: Some(Vec::new()),
             run: checkpoint::lines(&self.settings, &self.counts),
+            ..Snapshot::default()
         };
         head.run.extend(lines.iter().cloned());
         let mine: (&[Body], &[State]) = match self.machine.place.0 {

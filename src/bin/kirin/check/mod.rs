@@ -23,8 +23,8 @@ use crate::candidate::Common;
 ///
 /// Every library runs in a process of its own. Errors are relative to the exact number, and those "of terms" to the sum
 /// of the magnitudes of its terms. For an acceleration or jerk the length of the difference is divided by the length of
-/// the vector. The rms falls somewhat as N grows. The first library is judged: the limits stand beside its errors, and
-/// the exit status is 1 if it misses one.
+/// the vector. The rms falls somewhat as N grows. Each library is judged by the limits of its precision, which stand
+/// beside the errors. The exit status is 1 if the first library misses one.
 ///
 /// With `--interface grape5` the accelerations and potentials of GRAPE-5 libraries are compared. The potentials contain
 /// the part m / eps that a particle has in its own potential, which the library adds.

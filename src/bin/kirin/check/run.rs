@@ -1,4 +1,4 @@
-//! The run of a check: each library computes each scene; the verdict is on the first library.
+//! The run of a check: each library computes each scene and is judged by the limits of its precision.
 
 use std::process::ExitCode;
 
@@ -42,7 +42,9 @@ struct Document {
     seed: u64,
     libraries: Vec<Candidate>,
     scenes: Vec<Row>,
-    /// Limits that the first library misses, in words.
+    /// Limits that each library misses, in words.
+    misses: Vec<Vec<String>>,
+    /// Those of the first library.
     missed: Vec<String>,
     passed: bool,
 }
@@ -78,7 +80,10 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         }
     }
     candidates.iter_mut().for_each(Candidate::dismiss);
-    let missed = verdict(&candidates[0], &scenes, options.n, interface);
+    let judged = candidates.iter().enumerate();
+    let judged = judged.map(|(k, candidate)| verdict(k, candidate, &scenes, options.n, interface));
+    let misses: Vec<Vec<String>> = judged.collect();
+    let missed = misses[0].clone();
     let document = Document {
         kind: "check",
         interface,
@@ -91,6 +96,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         scenes,
         passed: missed.is_empty(),
         missed,
+        misses,
     };
     let printed = report::print(&document.text());
     if let Some(file) = &options.common.json {
@@ -140,8 +146,17 @@ fn precision(candidate: &Candidate) -> &str {
         .map_or("unknown", |o| &o.precision)
 }
 
-/// What the library misses, in words; nothing if it passes.
+/// Whether there are limits for this precision.
+fn has_limits(precision: &str) -> bool {
+    matches!(
+        precision,
+        "mixed" | "double" | "double-single" | "auto" | "adaptive"
+    )
+}
+
+/// What library number `k` misses, in words; nothing if it passes.
 fn verdict(
+    k: usize,
     candidate: &Candidate,
     scenes: &[Row],
     n: u32,
@@ -155,7 +170,7 @@ fn verdict(
                 continue;
             };
             let title = format!("{}: {}", row.title, quantity.title());
-            match row.figures[0].value(quantity) {
+            match row.figures[k].value(quantity) {
                 Some(value) if value <= limit => {}
                 Some(value) => missed.push(format!(
                     "{title} is {}, limit {}",
@@ -177,37 +192,65 @@ fn number(quantity: Quantity, value: f64) -> String {
 }
 
 impl Document {
+    /// The precisions of the libraries that have limits, each once; that of the first library if none has.
+    fn precisions(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        for precision in self.libraries.iter().map(precision) {
+            if has_limits(precision) && !found.contains(&precision) {
+                found.push(precision);
+            }
+        }
+        if found.is_empty() {
+            found.push(precision(&self.libraries[0]));
+        }
+        found
+    }
+
+    fn limit(&self, precision: &str, scene: Scene, quantity: Quantity) -> Option<f64> {
+        limit(self.interface, precision, scene, self.n as usize, quantity)
+    }
+
+    /// The verdict on a library that has `missed` these limits.
+    fn verdict(candidate: &Candidate, missed: &[String]) -> String {
+        let name = &candidate.name;
+        match (missed, precision(candidate)) {
+            ([], known) if has_limits(known) => format!("{name} is within every limit.\n"),
+            ([], other) => format!("No limits apply to {name} (precision {other}).\n"),
+            _ => format!("{name} misses:\n  {}\n", missed.join("\n  ")),
+        }
+    }
+
     fn text(&self) -> String {
-        let judged = &self.libraries[0];
         let mut table = Table::default();
+        let precisions = self.precisions();
         for row in &self.scenes {
             table.row(vec![format!("\n{}", row.title)]);
             let mut heading = vec![String::new()];
             heading.extend(self.libraries.iter().map(|c| c.name.clone()));
-            heading.push("limit".to_owned());
+            heading.extend(precisions.iter().map(|precision| match precisions.len() {
+                1 => "limit".to_owned(),
+                _ => format!("limit, {precision}"),
+            }));
             table.row(heading);
             for &quantity in Quantity::of(self.interface) {
-                let (n, precision) = (self.n as usize, precision(judged));
-                let limit = limit(self.interface, precision, row.scene, n, quantity);
                 let mut cells = vec![quantity.title().to_owned()];
-                for figure in &row.figures {
+                for (figure, candidate) in row.figures.iter().zip(&self.libraries) {
+                    let limit = self.limit(precision(candidate), row.scene, quantity);
                     cells.push(match (figure.value(quantity), limit) {
                         (Some(v), Some(limit)) if v > limit => format!("! {}", number(quantity, v)),
                         (Some(v), _) => number(quantity, v),
                         (None, _) => "-".to_owned(),
                     });
                 }
-                cells.push(limit.map_or_else(String::new, |l| number(quantity, l)));
+                cells.extend(precisions.iter().map(|precision| {
+                    let limit = self.limit(precision, row.scene, quantity);
+                    limit.map_or_else(String::new, |l| number(quantity, l))
+                }));
                 table.row(cells);
             }
         }
-        let verdict = match (self.passed, precision(judged)) {
-            (false, _) => format!("{} misses:\n  {}\n", judged.name, self.missed.join("\n  ")),
-            (true, "mixed" | "double" | "double-single" | "auto" | "adaptive") => {
-                format!("{} is within every limit.\n", judged.name)
-            }
-            (true, other) => format!("No limits apply to {} (precision {other}).\n", judged.name),
-        };
-        format!("libraries\n{}{table}\n{verdict}", legend(&self.libraries))
+        let judged = self.libraries.iter().zip(&self.misses);
+        let verdicts: String = judged.map(|(c, missed)| Self::verdict(c, missed)).collect();
+        format!("libraries\n{}{table}\n{verdicts}", legend(&self.libraries))
     }
 }

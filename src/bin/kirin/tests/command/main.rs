@@ -150,6 +150,15 @@ fn check_passes_in_double_and_knows_when_it_does_not() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
     assert_eq!(json["passed"], true);
     assert_eq!(json["scenes"].as_array().map(Vec::len), Some(15));
+    // Each by the limits of its precision.
+    let out = text(&output.stdout);
+    for words in [
+        "kirin PRECISION=double is within every limit.",
+        "kirin PRECISION=mixed is within every limit.",
+        "limit, double  limit, mixed",
+    ] {
+        assert!(out.contains(words), "{words}\n{out}");
+    }
     // Single precision is heard, in a scene without close pairs.
     let noise = |k: usize| column(&json, "scenes", k)[0]["forces"]["noise"].as_f64();
     assert!(noise(0).is_some_and(|n| n < 1e-14), "{:?}", noise(0));
@@ -406,6 +415,7 @@ fn wrong_numbers_are_found_and_a_talking_library_disturbs_nothing() {
     let (output, json) = document(&folder, &arguments);
     assert_eq!(output.status.code(), Some(0), "the first library is judged");
     assert!(!text(&output.stdout).contains("a library that talks"));
+    assert_eq!(json["misses"][0], serde_json::json!([]));
     assert!(text(&output.stderr).contains("a library that talks"));
     for figure in column(&json, "scenes", 1) {
         // Zeros are wrong by the whole number.
