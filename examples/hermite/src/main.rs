@@ -68,7 +68,7 @@ fn begin<'g>(options: &RunOptions, grape: &'g Grape) -> Result<Begun<'g>, Hermit
     let settings = options.settings(None)?;
     let t_end = options.t_end(&settings.galaxy, 0.0)?;
     let bodies = options.bodies(&settings.galaxy)?;
-    if let Some(remark) = options.start.remark(settings.galaxy.known_units().as_ref()) {
+    for remark in options.remarks(&settings) {
         tell(&format!("hermite: {remark}"));
     }
     check_places(&bodies, settings.eps)?;
@@ -88,7 +88,10 @@ fn from<'g>(
         let (integrator, log) = checkpoint::resume(Library::open(grape)?, settings, snapshot)?;
         return Ok((Run::new(integrator, log)?, t_end));
     }
-    let settings = options.new_settings(options.galaxy_of(&snapshot)?)?;
+    let (settings, remark) = options.settings_of(&snapshot)?;
+    if let Some(remark) = remark {
+        tell(&format!("hermite: {remark}"));
+    }
     check_bodies(&snapshot.bodies, settings.eps, &settings.galaxy)?;
     let time = options.place(&settings, &mut snapshot)?;
     let t_end = options.t_end(&settings.galaxy, time)?;

@@ -59,7 +59,8 @@ METHOD
 
   Ctrl-C, SIGTERM and SIGHUP end the run after the current block, with the summary and all files that
   were asked for; `--input` of that `--output` goes on with the same bits, to the same end, with the same
-  files and intervals. Only --t-end, files, --eta and --dt-min may be others then. A signal that comes more
+  files and intervals. --t-end, files, intervals, --stop-after, --energy-warning, --energy-limit, --library, --eta
+  and --dt-min may be others then, and --regularize may begin (with --eps 0). A signal that comes more
   than a second after the first ends at once.
 
 EXAMPLES
@@ -99,7 +100,7 @@ pub struct RunOptions {
     /// Which of the stars begin as binaries.
     #[command(flatten)]
     pub binaries: BinaryOptions,
-    /// Softening length [default: 1/256]
+    /// Softening length [default: that of the --input, or 1/256]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
     /// Accuracy and steps.
@@ -218,15 +219,47 @@ impl RunOptions {
         })
     }
 
-    /// The settings of a new run in `galaxy`.
+    /// The settings of a new run in `galaxy`. `known` is the softening that its bodies had so far.
     ///
     /// # Errors
     ///
     /// A softening with a unit that has no meaning.
-    pub fn new_settings(&self, galaxy: Galaxy) -> Result<Settings, Error> {
+    pub fn new_settings(&self, galaxy: Galaxy, known: Option<f64>) -> Result<Settings, Error> {
         galaxy.check_constant()?;
         let default = Settings::default();
-        self.settings_or(default.eta, default.eta_start, galaxy)
+        let settings = self.settings_or(default.eta, default.eta_start, galaxy)?;
+        let known = known.filter(|_| self.eps.is_none());
+        Ok(Settings {
+            eps: known.unwrap_or(settings.eps),
+            ..settings
+        })
+    }
+
+    /// The settings of a new run of the bodies of `snapshot`, and what the user is to hear of them.
+    ///
+    /// # Errors
+    ///
+    /// The options contradict the galaxy that the snapshot names; a softening with a unit that has no meaning.
+    pub fn settings_of(&self, snapshot: &Snapshot) -> Result<(Settings, Option<String>), Error> {
+        let known = snapshot.softening()?;
+        let settings = self.new_settings(self.galaxy_of(snapshot)?, known)?;
+        let is_taken = known.is_some() && self.eps.is_none();
+        let remark = is_taken.then(|| format!("softening {}, which is the input's", settings.eps));
+        Ok((settings, remark))
+    }
+
+    /// What the user of a new run of a model with these settings is to hear.
+    pub fn remarks(&self, settings: &Settings) -> Vec<String> {
+        let has_binaries = self.binaries.binary_fraction.is_some_and(|part| part > 0.0);
+        let dissolves = (has_binaries && settings.eps != 0.0).then(|| {
+            format!(
+                "--binary-fraction: the softening of {} dissolves binaries; --eps 0 --regularize keeps them",
+                settings.eps
+            )
+        });
+        let units = settings.galaxy.known_units();
+        let remarks = [self.start.remark(units.as_ref()), dissolves];
+        remarks.into_iter().flatten().collect()
     }
 
     /// The settings of a new run in `galaxy`, with these accuracy parameters where the options have none.
@@ -315,7 +348,7 @@ mod tests {
             "sqrt(eta (|a| |a2| + |a1|^2) / (|a1| |a3| + |a2|^2))",
             "eta_start |a| / |a1|",
             "[default: 1024]",
-            "[default: 1/256]",
+            "[default: that of the --input, or 1/256]",
             "[default: 0.01]",
             "[default: 1/8]",
             "time at which to end",

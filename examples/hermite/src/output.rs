@@ -66,7 +66,11 @@ impl<'a, 'g> Report<'a, 'g> {
 
     /// The figures for people.
     pub fn table(&self) -> Table {
-        let mut rows = rows(self.integrator.counts());
+        let mut rows = [
+            vec![self.summary.softening()],
+            rows(self.integrator.counts()),
+        ]
+        .concat();
         rows.extend(self.integrator.regularized().rows(self.summary.log.seconds));
         self.summary.table(&self.forces, rows)
     }

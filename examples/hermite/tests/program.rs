@@ -14,6 +14,7 @@ fn the_summary_names_every_figure() {
     let output = succeed(&["--n", "32", "--t-end", "0.125"]);
     let text = String::from_utf8(output.stdout).unwrap();
     for name in [
+        "softening",
         "steps",
         "block steps",
         "mean block size",
@@ -259,6 +260,35 @@ fn bad_options_are_refused_before_the_run() {
     ] {
         let refusal = fail(arguments);
         assert!(refusal.contains(words), "{arguments:?}: {refusal}");
+    }
+}
+
+/// The bodies of a snapshot keep the softening that they had, also if they had none, and the program says so.
+#[test]
+fn a_snapshot_tells_the_softening() {
+    let folder = Folder::new("hermite-softening");
+    let row = |text: &[u8], name: &str| {
+        let text = String::from_utf8_lossy(text).into_owned();
+        let line = text.lines().find(|l| l.trim_start().starts_with(name));
+        line.unwrap().split_whitespace().last().unwrap().to_owned()
+    };
+    for (eps, shown) in [("0.1", "0.1000"), ("0", "0"), ("1e-5", "1.000e-5")] {
+        let output = folder.file(&format!("{eps}.txt"));
+        let run = ["--n", "32", "--eps", eps, "--t-end", "1/8"];
+        let every = ["--snapshot-every", "1/8", "--output", &output];
+        let made = succeed(&[&run[..], &every].concat());
+        assert_eq!(row(&made.stdout, "softening"), shown);
+        let snapshot = folder.file(&format!("{eps}.0001.txt"));
+        let more = ["--input", &snapshot, "--t-end", "1/4"];
+        let goes_on = succeed(&more);
+        assert_eq!(row(&goes_on.stdout, "softening"), shown);
+        let said = String::from_utf8_lossy(&goes_on.stderr);
+        let number: f64 = eps.parse().unwrap();
+        let words = format!("hermite: softening {number}, which is the input's");
+        assert!(said.contains(&words), "{said}");
+        let other = succeed(&[&more[..], &["--eps", "1/64"]].concat());
+        assert_eq!(row(&other.stdout, "softening"), "0.0156");
+        assert!(other.stderr.is_empty());
     }
 }
 

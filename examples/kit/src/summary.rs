@@ -213,13 +213,14 @@ impl Summary {
     /// A length, also in pc where the units are known.
     pub fn length(&self, length: f64) -> String {
         match &self.units {
-            Some(units) => format!(
-                "{} ({} pc)",
-                decimal(length),
-                decimal(length * units.length)
-            ),
-            None => decimal(length),
+            Some(units) => format!("{} ({} pc)", four(length), four(length * units.length)),
+            None => four(length),
         }
+    }
+
+    /// The row of the softening length.
+    pub fn softening(&self) -> (&'static str, String) {
+        ("softening", self.length(self.eps))
     }
 
     /// The time in Myr between these words; nothing where the units are not known.
@@ -302,11 +303,12 @@ impl Summary {
     }
 }
 
-/// A number with four decimals, or with an exponent where these would show less than two digits.
-fn decimal(value: f64) -> String {
-    match value == 0.0 || value.abs() >= 1e-3 {
-        true => format!("{value:.4}"),
-        false => format!("{value:.3e}"),
+/// A length with four digits: those after the point, or where it is small those of a power of ten.
+fn four(length: f64) -> String {
+    match length.abs() {
+        0.0 => "0".to_owned(),
+        small if small < 1e-2 => format!("{length:.3e}"),
+        _ => format!("{length:.4}"),
     }
 }
 
@@ -381,13 +383,13 @@ mod tests {
     #[test]
     fn a_small_length_has_digits() {
         for (length, text) in [
-            (0.0, "0.0000"),
+            (0.0, "0"),
             (1.5, "1.5000"),
-            (0.001, "0.0010"),
-            (4e-4, "4.000e-4"),
+            (0.02, "0.0200"),
+            (4e-3, "4.000e-3"),
             (1e-12, "1.000e-12"),
         ] {
-            assert_eq!(decimal(length), text);
+            assert_eq!(four(length), text);
         }
     }
 }

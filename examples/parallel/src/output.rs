@@ -104,7 +104,7 @@ impl<'a> Report<'a> {
             .filter(|(_, counts)| counts[0].greatest > 0.0)
             .collect();
         let (backend, precision) = machine.sources.described();
-        let mut rows = hermite::output::rows(done);
+        let mut rows = [vec![summary.softening()], hermite::output::rows(done)].concat();
         rows.extend(
             regularized
                 .iter()

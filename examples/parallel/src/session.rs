@@ -320,10 +320,10 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
         let settings = options.run.settings(None).map_err(refuse)?;
         check_regularized(&settings, options)?;
         let bodies = options.run.bodies(&settings.galaxy).map_err(refuse)?;
-        let units = settings.galaxy.known_units();
-        let remark = options.run.start.remark(units.as_ref());
-        if let Some(remark) = remark.filter(|_| world.rank() == 0) {
-            tell(&format!("parallel: {remark}"));
+        if world.rank() == 0 {
+            for remark in options.run.remarks(&settings) {
+                tell(&format!("parallel: {remark}"));
+            }
         }
         let start = Start {
             settings,
@@ -344,12 +344,13 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     told.control = told.control.or_told(&snapshot).map_err(named)?;
     let saved = checkpoint::settings(&snapshot).map_err(|e| named(e.to_string()))?;
     let settings = match saved {
-        Some(saved) => told.settings(Some(saved)),
-        None => told
-            .galaxy_of(&snapshot)
-            .and_then(|galaxy| told.new_settings(galaxy)),
+        Some(saved) => told.settings(Some(saved)).map(|settings| (settings, None)),
+        None => told.settings_of(&snapshot),
     };
-    let settings = settings.map_err(refuse)?;
+    let (settings, remark) = settings.map_err(refuse)?;
+    if let Some(remark) = remark.filter(|_| world.rank() == 0) {
+        tell(&format!("parallel: {remark}"));
+    }
     check_regularized(&settings, options)?;
     let (mut past, mut log) = (None, Log::default());
     if let Some(states) = &snapshot.states {

@@ -146,6 +146,28 @@ fn bad_options_are_refused_once() {
     }
 }
 
+/// The bodies of a snapshot keep the softening that they had, and one rank says so.
+#[test]
+fn a_snapshot_tells_the_softening() {
+    let folder = Folder::new("parallel-softening");
+    let output = folder.file("run.txt");
+    let run = [
+        "--n", "64", "--eps", "0.1", "--t-end", "1/8", "--grid", "1x1",
+    ];
+    let every = ["--snapshot-every", "1/8", "--output", &output];
+    succeed(threads(&[&run[..], &every].concat()));
+    let snapshot = folder.file("run.0001.txt");
+    let more = ["--input", &snapshot, "--t-end", "1/4", "--grid", "1x2"];
+    let output = succeed(threads(&more));
+    let [said, table] = [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
+    assert_eq!(said, "parallel: softening 0.1, which is the input's\n");
+    let row = table
+        .lines()
+        .find(|line| line.contains("softening"))
+        .unwrap();
+    assert!(row.ends_with(" 0.1000"), "{row}");
+}
+
 /// All ranks end together where the energy is lost, and say so once; the state is hermite's.
 #[test]
 fn the_energy_is_guarded_on_all_ranks() {

@@ -187,9 +187,8 @@ fn begin<'g>(
         }
         None => {
             let galaxy = options.galaxy_of(&mut snapshot).map_err(named(path))?;
-            // A constant step is for softened stars.
-            let known: Option<f64> = snapshot.line("run.eps").map_err(named(path))?;
-            let known = known.filter(|eps| *eps > 0.0 && !options.physical);
+            let known = snapshot.softening().map_err(named(path))?;
+            let known = known.filter(|_| !options.physical);
             let in_field = Galaxy::is_in(&snapshot).map_err(named(path))?;
             let scale = Scale::of_input(&snapshot.bodies, known.unwrap_or(0.0), in_field);
             let settings = options.settings(&scale, galaxy, known)?;

@@ -100,7 +100,7 @@ impl<'a, 'g> Report<'a, 'g> {
             ),
             ("step", fraction(settings.dt)),
             ("bits", settings.bits.name().to_owned()),
-            ("softening", self.summary.length(settings.eps)),
+            self.summary.softening(),
             ("galaxy", self.galaxy()),
             ("steps", grouped(past.steps)),
             ("time spent", shares(&past.work.times.parts())),

@@ -569,4 +569,19 @@ fn a_snapshot_tells_the_softening() {
     let told = said(&["--eps", "0.2"]);
     assert!(told.contains("softening 0.2 and step 1/"), "{told}");
     assert_eq!(said(&["--eps", "0.2", "--dt", "1/64"]), "");
+    // Also if they had none.
+    let text = folder.text("run.0001.txt");
+    std::fs::write(
+        &snapshot,
+        summed(&text.replace("run.eps 0.07", "run.eps 0.0")),
+    )
+    .unwrap();
+    let told = said(&[]);
+    assert!(told.contains("softening 0, which is the input's"), "{told}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_written_is_an_error() {
+    PROGRAM.assert_needs_stdout(&["--n", "32", "--t-end", "1/64"], 1);
 }

@@ -60,7 +60,7 @@ pub struct Options {
     /// The units of the bodies.
     #[command(flatten)]
     pub units: UnitOptions,
-    /// Softening length, as in 0.01, or with units 0.01pc [default: 1/64]
+    /// Softening length, as in 0.01, or with units 0.01pc [default: that of the --input, or 1/64]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
     /// Accuracy and groups.
@@ -147,6 +147,18 @@ impl Options {
         self.control.check_memory(self.start.count(), BYTES)
     }
 
+    /// The softening that the bodies of `snapshot` had, where it is not the state of a run.
+    ///
+    /// # Errors
+    ///
+    /// A line of the snapshot makes no sense.
+    pub fn softening_of(&self, snapshot: &Snapshot) -> Result<Option<f64>, Error> {
+        match checkpoint::settings(snapshot)? {
+            Some(_) => Ok(None),
+            None => snapshot.softening().map_err(Error::Refused),
+        }
+    }
+
     /// The settings of a new run, or of one that starts from `snapshot`. What the options do not say is taken from
     /// the snapshot's run, else from the defaults.
     ///
@@ -155,7 +167,12 @@ impl Options {
     /// A line of the snapshot makes no sense; a length has a unit, and the bodies have none.
     pub fn settings(&self, snapshot: Option<&Snapshot>) -> Result<Settings, Error> {
         let saved = snapshot.map(checkpoint::settings).transpose()?;
+        let known = snapshot.map(|s| self.softening_of(s)).transpose()?;
         let default = saved.flatten().unwrap_or_default();
+        let default = Settings {
+            eps: known.flatten().unwrap_or(default.eps),
+            ..default
+        };
         let galaxy = self.units.galaxy(snapshot).map_err(Error::Refused)?;
         let eps = self.eps.map(|eps| eps.of_bodies(Some(&galaxy)));
         let eps = eps.transpose().map_err(Error::Refused)?;
@@ -236,6 +253,7 @@ mod tests {
         assert_eq!((default.eps, default.dt), (1.0 / 64.0, 1.0 / 64.0));
         assert_eq!((default.theta, DEFAULT_T_END), (0.75, 1.0));
         for words in [
+            "[default: that of the --input, or 1/64]".to_owned(),
             "[default: 1/64]".to_owned(),
             "[default: 0.75]".to_owned(),
             format!("[default: {}]", default.n_crit),

@@ -145,6 +145,7 @@ impl<'a> Report<'a> {
         let per_group = self.summary.n as f64 * work.evaluations as f64 / groups;
         let per_list = work.entries as f64 / groups;
         let mut own = vec![
+            self.summary.softening(),
             ("opening angle", self.settings.theta.to_string()),
             ("steps", grouped(self.steps)),
             (

@@ -152,6 +152,14 @@ fn begin<'g, C: Communicator>(
     snapshot.tell_remark("treecode", path);
     let settings = options.settings(Some(&snapshot)).map_err(refuse)?;
     settings.validate()?;
+    let is_told =
+        options.eps.is_none() && options.softening_of(&snapshot).map_err(refuse)?.is_some();
+    if is_told && world.rank() == 0 {
+        tell(&format!(
+            "treecode: softening {}, which is the input's",
+            settings.eps
+        ));
+    }
     let named = |why: String| Error::Refused(named(path)(why));
     let manifest = Manifest::of(&snapshot).map_err(named)?;
     match &manifest {

@@ -39,7 +39,7 @@ fn the_summary_names_every_figure() {
 /// Monopole cells lose more of the energy than the steps do.
 #[test]
 fn the_warning_names_what_helps() {
-    let run = "--model collision --n 400 --t-end 0.25 --energy-warning 1e-9";
+    let run = "--model collision --n 400 --n-crit 32 --t-end 0.25 --energy-warning 1e-9";
     let run: Vec<_> = run.split(' ').collect();
     for (more, helps) in [
         (&[][..], "--quadrupoles or"),
@@ -52,6 +52,47 @@ fn the_warning_names_what_helps() {
             "{said}"
         );
     }
+    // By default one group has all 400 bodies.
+    for direct in [
+        &[][..],
+        &["--theta", "0"],
+        &["--theta", "0", "--quadrupoles"],
+        &["--theta", "0", "--ranks", "2"],
+    ] {
+        let run = "--model collision --n 400 --t-end 0.5 --dt 1/16 --eps 0 --energy-warning 1e-12 --energy-limit none";
+        let run: Vec<_> = run.split(' ').collect();
+        let said = PROGRAM.succeed(&[&run, direct].concat()).stderr;
+        let said = String::from_utf8(said).unwrap();
+        assert!(
+            said.contains("smaller steps or more softening help"),
+            "{said}"
+        );
+        assert!(!said.contains("theta"), "{said}");
+    }
+}
+
+/// The bodies of a snapshot keep the softening that they had.
+#[test]
+fn a_snapshot_tells_the_softening() {
+    let folder = Folder::new("treecode-softening");
+    let output = folder.file("run.txt");
+    let run = ["--n", "100", "--eps", "0.07", "--t-end", "1/8"];
+    PROGRAM.succeed(&[&run[..], &["--snapshot-every", "1/8", "--output", &output]].concat());
+    let snapshot = folder.file("run.0001.txt");
+    for ranks in ["1", "2"] {
+        let more = ["--input", &snapshot, "--t-end", "1/4", "--ranks", ranks];
+        let output = PROGRAM.succeed(&more);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said, "treecode: softening 0.07, which is the input's\n");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("0.0700"));
+    }
+    // The state of a run has its own.
+    assert!(
+        PROGRAM
+            .succeed(&["--input", &output, "--t-end", "1/4"])
+            .stderr
+            .is_empty()
+    );
 }
 
 #[test]
