@@ -352,6 +352,7 @@ static void refused(void)
     good(kirin_tree_forces(handle, 0.5, 1, 0.0, 7, &t, &r), "targets of no sources");
     if (acc[0][0] != 0.0 || pot[6] != 0.0 || kirin_bulk_source_count(handle) != 0)
         say("no sources", acc[0][0]);
+    x[0][0] = x[1][0] = 0.0;
     good(kirin_tree_set_sources(handle, N, &s), "sources again");
     good(kirin_tree_set_sources(handle, 0, &s), "no sources, with arrays");
     acc[0][0] = pot[6] = 1.0;
