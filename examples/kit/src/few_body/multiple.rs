@@ -499,7 +499,7 @@ impl Multiple {
         perturbation(self.relative(i, j), self.masses[i] + self.masses[j], &tide)
     }
 
-    /// The greatest perturbation of two neighbours along the chain that no third member [`dominates`]. Binaries that move in the mean
+    /// The greatest perturbation of two neighbours along the chain that no third member dominates. Binaries that move in the mean
     /// count as one star.
     pub fn greatest_perturbation(&self) -> f64 {
         let links = self.members.links(&self.masses);
