@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::few_body::Alone;
+use crate::few_body::pair::Pair;
 use crate::few_body::pair::tests::Passage;
 use crate::few_body::subsystem::Subsystem;
 
