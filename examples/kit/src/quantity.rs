@@ -211,23 +211,31 @@ pub fn distance(text: &str) -> Result<Quantity, String> {
     })
 }
 
-/// Three finite numbers in one unit, of which `default` is meant where none is given.
+/// Three finite numbers: in the `default` unit, in the one behind the last of them, or each with a unit.
 fn vector(text: &str, units: &[Unit], default: Unit) -> Result<[Quantity; 3], String> {
-    let (numbers, unit) = split(text, units);
-    let unit = match unit {
-        Unit::Bodies => default,
-        unit => unit,
+    let parts: Vec<(String, Unit)> = text.split(',').map(|part| split(part, units)).collect();
+    let wrong = || "not three numbers such as 8,0,-0.5".to_owned();
+    let Ok([x, y, z]) = <[_; 3]>::try_from(parts) else {
+        return Err(wrong());
     };
-    let parsed: Option<Vec<f64>> = numbers.split(',').map(|c| c.trim().parse().ok()).collect();
-    match parsed.as_deref() {
-        Some(&[x, y, z]) if [x, y, z].iter().all(|c: &f64| c.is_finite()) => {
-            Ok([x, y, z].map(|value| Quantity { value, unit }))
-        }
-        _ => Err("not three numbers such as 8,0,-0.5".to_owned()),
+    let given = [x.1, y.1, z.1];
+    let units = match given.map(|unit| unit != Unit::Bodies) {
+        [false, false, false] => [default; 3],
+        [false, false, true] => [given[2]; 3],
+        [true, true, true] => given,
+        _ => return Err("a unit belongs behind the last number or behind all of them".to_owned()),
+    };
+    let mut vector = units.map(|unit| Quantity { value: 0.0, unit });
+    for (quantity, (number, _)) in vector.iter_mut().zip([x, y, z]) {
+        quantity.value = match number.parse() {
+            Ok(value) if f64::is_finite(value) => value,
+            _ => return Err(wrong()),
+        };
     }
+    Ok(vector)
 }
 
-/// A position: `8,0,-0.5` in kiloparsecs, or `8000,0,-500pc`.
+/// A position: `8,0,-0.5` in kiloparsecs, `8000,0,-500pc` or `8kpc,0pc,-500pc`.
 ///
 /// # Errors
 ///
@@ -282,8 +290,25 @@ mod tests {
         assert_eq!(in_units(mass("1600Msun").unwrap()) * units.mass, 1600.0);
         assert_eq!(in_units(mass("1/4").unwrap()), 0.25);
         assert!(mass("1pc").is_err());
-        let v = of_bodies(&velocity("0,-220,1e1km/s").unwrap(), &units).unwrap();
-        assert!((v[1] * units.velocity() + 220.0).abs() < 1e-9);
+        for text in ["0,-220,1e1km/s", "0km/s, -220 km/s, 10km/s", "0,-220,10"] {
+            let v = of_bodies(&velocity(text).unwrap(), &units).unwrap();
+            assert!((v[1] * units.velocity() + 220.0).abs() < 1e-9, "{text}");
+        }
+        for text in ["8,0,-0.5", "8000,0,-500pc", "8kpc, 0pc, -500pc"] {
+            let x = of_bodies(&position(text).unwrap(), &units).unwrap();
+            assert_eq!(x, [800.0, 0.0, -50.0], "{text}");
+        }
+        for bad in [
+            "1,2",
+            "1,2,3,4",
+            "1,2,x",
+            "1,2,inf",
+            "8kpc,0,-500pc",
+            "8kpc,0,0",
+            "1,2,3km/s",
+        ] {
+            assert!(position(bad).is_err(), "{bad}");
+        }
         let refusal = |galaxy| time("500Myr").unwrap().of_bodies(galaxy).unwrap_err();
         let bare = Galaxy::default();
         for (galaxy, option) in [(Some(&bare), "--units"), (None, "plain number")] {
@@ -295,7 +320,7 @@ mod tests {
         for bad in ["500pc", "Myr", "5 Mpc", "-1Myr"] {
             assert!(time(bad).is_err(), "{bad}");
         }
-        assert!(interval("0").is_err() && position("1,2").is_err());
+        assert!(interval("0").is_err());
     }
 
     #[test]

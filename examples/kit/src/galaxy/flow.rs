@@ -75,7 +75,8 @@ fn step<S: Phases>(f: &Rates<'_>, t: f64, start: &S, h: f64) -> (S, f64, usize) 
     let mut error = f64::INFINITY;
     for k in 0..COLUMNS {
         let n = 2 * (k + 1);
-        let mut row = vec![midpoint(f, t, (start, &slope), h, n)];
+        let mut row = Vec::with_capacity(k + 1);
+        row.push(midpoint(f, t, (start, &slope), h, n));
         for j in 1..=k {
             let ratio = n as f64 / (2 * (k + 1 - j)) as f64;
             let factor = 1.0 / (ratio * ratio - 1.0);

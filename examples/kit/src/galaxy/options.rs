@@ -6,7 +6,6 @@ use super::additions::{self, AdditionOptions, Additions};
 use super::satellite::{REACH, Satellite};
 use super::table::Table;
 use super::{Galaxy, MilkyWay, Orbit, Units};
-use crate::number::number;
 use crate::quantity::{self, Quantity, of_bodies};
 use crate::run::RunControl;
 use crate::snapshot::Snapshot;
@@ -32,7 +31,7 @@ pub struct GalaxyOptions {
     /// radial orbit 10 units of length]
     #[arg(long, value_name = "KPC", value_parser = quantity::distance)]
     pub radius: Option<Quantity>,
-    /// Position of the centre of mass at the start, in kpc. The Sun is at (-8.122, 0, 0.021), as in astropy, and z points
+    /// Position of the centre of mass at the start, in kpc, or as in 8000,0,-500pc or 8kpc,0pc,-500pc. The Sun is at (-8.122, 0, 0.021), as in astropy, and z points
     /// to the northern pole
     #[arg(long, value_name = "X,Y,Z", value_parser = quantity::position, allow_hyphen_values = true)]
     pub position: Option<[Quantity; 3]>,
@@ -64,17 +63,17 @@ pub struct GalaxyOptions {
     #[arg(conflicts_with_all = ["cluster_mass", "cluster_radius", "galaxy"])]
     pub units: Option<Units>,
     /// Mass of the cluster (the unit of mass) in solar masses, in a galaxy [default: 16000]
-    #[arg(long, value_name = "MASS", value_parser = above_zero)]
+    #[arg(long, value_name = "MASS", value_parser = solar_masses)]
     pub cluster_mass: Option<f64>,
     /// Unit of length in pc: with G = 1 it sets the units of time and velocity [default: 10]
-    #[arg(long, value_name = "PC", value_parser = above_zero)]
+    #[arg(long, value_name = "PC", value_parser = parsecs)]
     pub cluster_radius: Option<f64>,
-    /// Mass of a black hole at the galaxy's centre, in cluster masses [default: 0]
-    #[arg(long, value_name = "MASS", value_parser = number)]
-    pub black_hole: Option<f64>,
-    /// Softening of the black hole, in units of length; 0: a bare point [default: 0]
-    #[arg(long, value_name = "EPS", value_parser = number)]
-    pub black_hole_eps: Option<f64>,
+    /// Mass of a black hole at the galaxy's centre, in cluster masses, or as in 4.3e6Msun [default: 0]
+    #[arg(long, value_name = "MASS", value_parser = quantity::mass)]
+    pub black_hole: Option<Quantity>,
+    /// Softening of the black hole, in units of length, or as in 0.1pc; 0: a bare point [default: 0]
+    #[arg(long, value_name = "EPS", value_parser = quantity::length)]
+    pub black_hole_eps: Option<Quantity>,
 }
 
 /// The units of the bodies, in a program without a galaxy.
@@ -141,12 +140,16 @@ impl GalaxyOptions {
             length: self.cluster_radius.unwrap_or(default.units.length),
         });
         let model = self.galaxy.unwrap_or(default.model);
+        let in_units = |given: Option<Quantity>, default: f64| match given {
+            Some(given) => given.in_units(Some(&units)),
+            None => Ok(default),
+        };
         let mut galaxy = Galaxy {
             model,
             units,
             told_units: false,
-            black_hole: self.black_hole.unwrap_or(default.black_hole),
-            black_hole_eps: self.black_hole_eps.unwrap_or(default.black_hole_eps),
+            black_hole: in_units(self.black_hole, default.black_hole)?,
+            black_hole_eps: in_units(self.black_hole_eps, default.black_hole_eps)?,
             more: self.more(model, &default)?,
             today: default.today,
         };
@@ -272,14 +275,21 @@ fn units(text: &str) -> Result<Units, String> {
     let Some((mass, length)) = text.split_once(',') else {
         return Err("not a mass and a length, such as 1e4Msun,3pc".to_owned());
     };
-    let mass = mass.trim();
-    let mass = above_zero(mass.strip_suffix("Msun").unwrap_or(mass))?;
-    let Quantity { value, unit } = quantity::length(length)?;
-    let length = value * unit.parsecs().unwrap_or(1.0);
-    if length <= 0.0 {
-        return Err("not above 0".to_owned());
-    }
-    Ok(Units { mass, length })
+    Ok(Units {
+        mass: solar_masses(mass)?,
+        length: parsecs(length)?,
+    })
+}
+
+/// A mass above 0 in solar masses: `16000` or `1.6e4Msun`.
+fn solar_masses(text: &str) -> Result<f64, String> {
+    above_zero(quantity::mass(text)?.value)
+}
+
+/// A length above 0 in parsecs: `3`, `3pc` or `0.003kpc`.
+fn parsecs(text: &str) -> Result<f64, String> {
+    let Quantity { value, unit } = quantity::length(text)?;
+    above_zero(value * unit.parsecs().unwrap_or(1.0))
 }
 
 /// A finite number with any sign.
@@ -290,10 +300,10 @@ fn part(text: &str) -> Result<f64, String> {
     }
 }
 
-fn above_zero(text: &str) -> Result<f64, String> {
-    match number(text)? {
-        value if value > 0.0 => Ok(value),
-        _ => Err("not above 0".to_owned()),
+fn above_zero(value: f64) -> Result<f64, String> {
+    match value > 0.0 {
+        true => Ok(value),
+        false => Err("not above 0".to_owned()),
     }
 }
 
@@ -398,6 +408,35 @@ mod tests {
             "1e4",
         ] {
             assert!(units(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn quantities_may_have_units() {
+        let galaxy = |arguments: &[&str]| {
+            let command = Command::parse_from([&["test"], arguments].concat());
+            command.galaxy.galaxy(None).unwrap()
+        };
+        let plain = ["--black-hole", "50", "--black-hole-eps", "0.25"];
+        let plain = galaxy(
+            &[
+                &plain[..],
+                &["--cluster-mass", "2e4", "--cluster-radius", "4"],
+            ]
+            .concat(),
+        );
+        let named = ["--black-hole", "1e6Msun", "--black-hole-eps", "1pc"];
+        let cluster = ["--cluster-mass", "2e4 Msun", "--cluster-radius", "0.004kpc"];
+        assert_eq!(galaxy(&[named, cluster].concat()), plain);
+        for bad in [
+            ["--cluster-mass", "2pc"],
+            ["--cluster-mass", "0Msun"],
+            ["--cluster-radius", "0pc"],
+        ] {
+            assert!(
+                Command::try_parse_from([&["test"], &bad[..]].concat()).is_err(),
+                "{bad:?}"
+            );
         }
     }
 

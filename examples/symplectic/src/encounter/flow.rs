@@ -11,11 +11,21 @@ use super::search::{self, Chord, Pair, closest2};
 use crate::error::Error;
 use crate::phase_space::GRAIN;
 
+/// A path is at most this part of a step's length times the change of velocity away from the step's chord: 1/4 if all attractions have one
+/// direction, by the integral of Green's function, and more if they turn.
+const BEND: f64 = 0.3;
+
+/// What a star's distance from its chord is multiplied by, so that what the other stars add seldom makes new groups.
+const SPARE: f64 = 1.3;
+
 /// By this part of the changeover radius every star may be turned aside before its group is followed again.
 const TURNED: f64 = 0.02;
 
-/// Groups with no more pairs than this are not worth shorter drifts.
-const FEW_PAIRS: usize = 50;
+/// A drift that takes a group more steps than this is divided: of the stars that meet within it few meet in each of its parts.
+const MANY_STEPS: f64 = 8.0;
+
+/// Into so many parts at most.
+const MOST_PARTS: f64 = 8.0;
 
 /// Greatest step of stars near each other, as a fraction of the time in which they cross the changeover radius.
 const LONGEST: f64 = 0.25;
@@ -41,8 +51,16 @@ pub struct Cluster<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Moved {
     end: Phase,
-    /// The farthest it was from where it would have been without any attraction.
+    /// The farthest it was from the chord of its way without the other stars.
     aside: f64,
+}
+
+/// What [`Cluster::moved`] finds.
+struct Drift {
+    stars: Vec<Moved>,
+    /// Their ways without each other.
+    chords: Vec<Chord>,
+    pairs: Vec<Pair>,
 }
 
 /// Stars that move together, sorted, and whether the black hole is near.
@@ -52,26 +70,39 @@ struct Group {
     /// Those that may come near each other, by their places in `stars`.
     pairs: Vec<[usize; 2]>,
     hole: bool,
+    /// How many drifts, one after the other, make theirs.
+    parts: u32,
 }
 
 impl Cluster<'_> {
-    /// The stars after the time `h`; `None` if `may_halve` is set and two drifts of `h / 2` are less work.
+    /// The stars after the time `h`. The drifts of groups may be divided, those of their parts again, `divisions` times.
+    pub fn drift(&self, h: f64, divisions: u32) -> Result<Drifted, Error> {
+        let drift = self.moved(h, divisions)?;
+        let ends = drift.stars.iter().map(|moved| moved.end).collect();
+        Ok((ends, drift.pairs))
+    }
+
+    /// The stars after the time `h`, and the pairs that may come near each other on the way.
     ///
     /// A star that is deflected may meet stars that its chord misses. Therefore the groups are formed again, within the
     /// changeover radius and margins for the deflections found, until no group is new.
-    pub fn drift(&self, h: f64, may_halve: bool) -> Result<Option<Drifted>, Error> {
-        let alone = self.alone(h)?;
-        let mut ends: Vec<Phase> = alone.iter().map(|moved| moved.end).collect();
-        let Some(law) = &self.stars else {
-            return Ok(Some((ends, Vec::new())));
-        };
-        let chord = |(from, end): (&Vec3, &Phase)| Chord {
+    fn moved(&self, h: f64, divisions: u32) -> Result<Drift, Error> {
+        let mut stars = self.alone(h)?;
+        let chord = |(from, moved): (&Vec3, &Moved)| Chord {
             from: *from,
-            way: sub(&end.0, from),
+            way: sub(&moved.end.0, from),
         };
-        let chords: Vec<Chord> = self.x.iter().zip(&ends).map(chord).collect();
-        let margin = |moved: &Moved| (2.0 * moved.aside).max(TURNED * law.radius());
-        let mut margins: Vec<f64> = alone.iter().map(margin).collect();
+        let chords: Vec<Chord> = self.x.iter().zip(&stars).map(chord).collect();
+        let Some(law) = &self.stars else {
+            let pairs = Vec::new();
+            return Ok(Drift {
+                stars,
+                chords,
+                pairs,
+            });
+        };
+        let margin = |moved: &Moved| (SPARE * moved.aside).max(TURNED * law.radius());
+        let mut margins: Vec<f64> = stars.iter().map(margin).collect();
         let skin = |margin: &f64| margin + 0.5 * SKIN * law.radius();
         let within = |margins: &[f64]| search::pairs(&chords, |i| 0.5 * law.radius() + margins[i]);
         let mut searched: Vec<f64> = margins.iter().map(skin).collect();
@@ -82,27 +113,85 @@ impl Cluster<'_> {
                 searched = margins.iter().map(skin).collect();
                 pairs = within(&searched);
             }
-            let groups = self.groups(&pairs, law.radius(), &margins, h);
+            let mut groups = self.groups(&pairs, law.radius(), &margins, h);
+            for group in groups.iter_mut().filter(|_| divisions > 0) {
+                let steps = h.abs() / self.step_of(group);
+                if steps > MANY_STEPS {
+                    group.parts = (steps / MANY_STEPS).ceil().min(MOST_PARTS) as u32;
+                    // Each part finds its own.
+                    group.pairs.clear();
+                }
+            }
             let is_new = |group: &&Group| done.binary_search(group).is_err();
             let new: Vec<&Group> = groups.iter().filter(is_new).collect();
             if new.is_empty() {
-                return Ok(Some((ends, pairs)));
+                return Ok(Drift {
+                    stars,
+                    chords,
+                    pairs,
+                });
             }
-            if may_halve && new.iter().any(|group| self.is_chained(group, law.radius())) {
-                return Ok(None);
-            }
-            let moved: Result<Vec<Vec<Moved>>, Error> = new
-                .par_iter()
-                .map(|group| self.together(group, h))
-                .collect();
+            let together = |group: &&Group| match group.parts {
+                1 => self.together(group, &chords, h),
+                _ => self.in_parts(group, &chords, h, divisions - 1),
+            };
+            let moved: Result<Vec<Vec<Moved>>, Error> = new.par_iter().map(together).collect();
             for (group, moved) in new.into_iter().zip(moved?) {
                 for (&i, moved) in group.stars.iter().zip(moved) {
-                    ends[i] = moved.end;
-                    margins[i] = margins[i].max(alone[i].aside + moved.aside);
+                    stars[i] = moved;
+                    margins[i] = margins[i].max(moved.aside);
                 }
             }
             done = groups;
         }
+    }
+
+    /// The stars of a group after the time `h`, in drifts that are parts of it, one after the other.
+    fn in_parts(
+        &self,
+        group: &Group,
+        chords: &[Chord],
+        h: f64,
+        divisions: u32,
+    ) -> Result<Vec<Moved>, Error> {
+        let masses = self.masses_of(group);
+        let moved = |&i: &usize| Moved {
+            end: (self.x[i], self.v[i]),
+            aside: 0.0,
+        };
+        let mut stars: Vec<Moved> = group.stars.iter().map(moved).collect();
+        for part in 0..group.parts {
+            let (x, v): (Vec<Vec3>, Vec<Vec3>) = stars.iter().map(|moved| moved.end).unzip();
+            let cluster = Cluster {
+                x: &x,
+                v: &v,
+                masses: &masses,
+                ..*self
+            };
+            let drift = cluster.moved(h / f64::from(group.parts), divisions);
+            let drift = drift.map_err(|why| match why {
+                Error::Encounter { index, hole } => fall(group.stars[index as usize], hole),
+                why => why,
+            })?;
+            for (k, &i) in group.stars.iter().enumerate() {
+                // How far the ends of this part's chord are from the whole one.
+                let off = |x: &Vec3, parts: u32| {
+                    let mut off = sub(x, &chords[i].from);
+                    let time = f64::from(parts) / f64::from(group.parts);
+                    add_scaled(&mut off, -time, &chords[i].way);
+                    norm(&off)
+                };
+                let Chord { from, way } = &drift.chords[k];
+                let mut to = *from;
+                add_scaled(&mut to, 1.0, way);
+                let off = off(from, part).max(off(&to, part + 1));
+                stars[k] = Moved {
+                    end: drift.stars[k].end,
+                    aside: stars[k].aside.max(off + drift.stars[k].aside),
+                };
+            }
+        }
+        Ok(stars)
     }
 
     /// The stars after the time `h`, each without the others.
@@ -158,6 +247,7 @@ impl Cluster<'_> {
             hole: stars.iter().any(|&i| self.meets_hole(i, h, margins[i])),
             stars,
             pairs: Vec::new(),
+            parts: 1,
         };
         let mut groups: Vec<Group> = components.into_iter().map(group).collect();
         for [i, j] in joined {
@@ -167,21 +257,23 @@ impl Cluster<'_> {
         groups
     }
 
-    /// Whether a group has many pairs, most of which are not within `radius` yet. In a shorter drift fewer of them meet, and the group
-    /// falls into several. Pairs that are within `radius` at the start would stay together in any drift.
-    fn is_chained(&self, group: &Group, radius: f64) -> bool {
-        let is_near = |&&[a, b]: &&[usize; 2]| {
-            let d = sub(&self.x[group.stars[b]], &self.x[group.stars[a]]);
-            dot(&d, &d) < radius * radius
+    /// The longest step in which the stars of a group miss neither each other nor the hole.
+    fn step_of(&self, group: &Group) -> f64 {
+        let fastest = |from: &Vec3| {
+            let speeds = group.stars.iter().map(|&i| norm(&sub(&self.v[i], from)));
+            speeds.fold(0.0, f64::max)
         };
-        let all = group.pairs.len();
-        all > FEW_PAIRS && group.pairs.iter().filter(is_near).nth(all / 3).is_none()
+        let step = self.longest(2.0 * fastest(&self.v[group.stars[0]]));
+        match self.hole.filter(|_| group.hole) {
+            Some(hole) => step.min(hole_step(&hole, fastest(&[0.0; 3]))),
+            None => step,
+        }
     }
 
     /// The stars of a group after the time `h`.
-    fn together(&self, group: &Group, h: f64) -> Result<Vec<Moved>, Error> {
+    fn together(&self, group: &Group, chords: &[Chord], h: f64) -> Result<Vec<Moved>, Error> {
         let moved = match (&group.stars[..], self.hole.filter(|_| group.hole)) {
-            (_, Some(hole)) => self.with_hole(group, &hole, h),
+            (_, Some(hole)) => self.with_hole(group, chords, &hole, h),
             (&[i, j], None) if self.masses[i] + self.masses[j] > 0.0 => self.pair([i, j], h),
             _ => self.several(group, h),
         };
@@ -198,12 +290,13 @@ impl Cluster<'_> {
             rates[0] = (u, d.map(|c| -both * near * c));
         };
         let steps = (h, self.longest(norm(&start[0].1)));
-        let mut aside = Aside::of(&start);
-        let [end] = follow_all(&rates, &start, (0.0, h), steps, &mut |t, p| aside.see(t, p))?;
+        let mut aside = Aside::of(&straight(&start, h)[0], &start[0].1, h);
+        let mut see = |t: f64, phases: &[Phase]| aside.see(t, &phases[0]);
+        let [end] = follow_all(&rates, &start, (0.0, h), steps, &mut see)?;
         let parts = [-self.masses[j] / both, self.masses[i] / both];
         let moved = |(i, part): (usize, f64)| Moved {
             end: self.shifted(i, part, &start[0], &end, h),
-            aside: part.abs() * aside.most[0],
+            aside: part.abs() * aside.most,
         };
         Ok([i, j].into_iter().zip(parts).map(moved).collect())
     }
@@ -218,13 +311,13 @@ impl Cluster<'_> {
         let rates = |_: f64, phases: &[Phase], rates: &mut [Phase]| {
             self.rates(group, &masses, phases, rates);
         };
-        let fastest = start.iter().fold(0.0, |most: f64, p| most.max(norm(&p.1)));
-        let steps = (h, self.longest(2.0 * fastest));
-        let mut aside = Aside::of(&start);
-        let ends = follow_all(&rates, &start, (0.0, h), steps, &mut |t, p| aside.see(t, p))?;
+        let steps = (h, self.step_of(group));
+        let mut aside = Aside::of_all(&straight(&start, h), &start, h);
+        let mut see = |t: f64, phases: &[Phase]| Aside::see_all(&mut aside, t, phases);
+        let ends = follow_all(&rates, &start, (0.0, h), steps, &mut see)?;
         let moved = |(k, &i): (usize, &usize)| Moved {
             end: self.shifted(i, 1.0, &start[k], &ends[k], h),
-            aside: aside.most[k],
+            aside: aside[k].most,
         };
         Ok(group.stars.iter().enumerate().map(moved).collect())
     }
@@ -244,16 +337,31 @@ impl Cluster<'_> {
             rates[0] = (phases[0].1, pull(hole, &phases[0].0));
         };
         let steps = (h, hole_step(hole, norm(&self.v[i])));
-        let mut aside = Aside::of(&start);
-        let [end] = follow_all(&rates, &start, (0.0, h), steps, &mut |t, p| aside.see(t, p))?;
+        let mut path = Vec::with_capacity(4);
+        let mut see = |t: f64, phases: &[Phase]| path.push((t, phases[0]));
+        let [end] = follow_all(&rates, &start, (0.0, h), steps, &mut see)?;
+        let chord = Chord {
+            from: self.x[i],
+            way: sub(&end.0, &self.x[i]),
+        };
+        let mut aside = Aside::of(&chord, &self.v[i], h);
+        for (t, phase) in &path {
+            aside.see(*t, phase);
+        }
         Ok(Moved {
             end,
-            aside: aside.most[0],
+            aside: aside.most,
         })
     }
 
     /// Any stars near the black hole.
-    fn with_hole(&self, group: &Group, hole: &(f64, Law), h: f64) -> Result<Vec<Moved>, String> {
+    fn with_hole(
+        &self,
+        group: &Group,
+        chords: &[Chord],
+        hole: &(f64, Law),
+        h: f64,
+    ) -> Result<Vec<Moved>, String> {
         let phase = |&i: &usize| (self.x[i], self.v[i]);
         let start: Vec<Phase> = group.stars.iter().map(phase).collect();
         let masses = self.masses_of(group);
@@ -263,17 +371,15 @@ impl Cluster<'_> {
                 add_scaled(&mut rate.1, 1.0, &pull(hole, x));
             }
         };
-        let fastest = |from: &Vec3| {
-            let speeds = start.iter().map(|p| norm(&sub(&p.1, from)));
-            speeds.fold(0.0, f64::max)
+        let chords: Vec<Chord> = group.stars.iter().map(|&i| chords[i]).collect();
+        let mut aside = Aside::of_all(&chords, &start, h);
+        let mut see = |t: f64, phases: &[Phase]| Aside::see_all(&mut aside, t, phases);
+        let ends = follow_all(&rates, &start, (0.0, h), (h, self.step_of(group)), &mut see)?;
+        let moved = |(end, aside): (Phase, Aside)| Moved {
+            end,
+            aside: aside.most,
         };
-        let past_hole = hole_step(hole, fastest(&[0.0; 3]));
-        let longest = self.longest(2.0 * fastest(&start[0].1)).min(past_hole);
-        let mut aside = Aside::of(&start);
-        let mut see = |t: f64, phases: &[Phase]| aside.see(t, phases);
-        let ends = follow_all(&rates, &start, (0.0, h), (h, longest), &mut see)?;
-        let moved = |(end, aside): (Phase, f64)| Moved { end, aside };
-        Ok(ends.into_iter().zip(aside.most).map(moved).collect())
+        Ok(ends.into_iter().zip(aside).map(moved).collect())
     }
 
     /// The longest step in which stars with this relative speed do not miss each other.
@@ -379,23 +485,56 @@ fn pull((m, law): &(f64, Law), x: &Vec3) -> Vec3 {
     x.map(|c| -m * near * c)
 }
 
-/// How far bodies were from where they would have been without any attraction.
-struct Aside<'a> {
-    start: &'a [Phase],
-    most: Vec<f64>,
+/// The ways of bodies without any attraction.
+fn straight(start: &[Phase], h: f64) -> Vec<Chord> {
+    let chord = |(x, v): &Phase| Chord {
+        from: *x,
+        way: v.map(|c| h * c),
+    };
+    start.iter().map(chord).collect()
 }
 
-impl<'a> Aside<'a> {
-    fn of(start: &'a [Phase]) -> Self {
-        let most = vec![0.0; start.len()];
-        Self { start, most }
+/// How far a body is at most from the chord of its way in the time `h`, by where it is between steps.
+struct Aside {
+    chord: Chord,
+    h: f64,
+    /// When it was seen last, with its velocity then, and its distance from the chord.
+    seen: f64,
+    v: Vec3,
+    off: f64,
+    most: f64,
+}
+
+impl Aside {
+    fn of(chord: &Chord, v: &Vec3, h: f64) -> Self {
+        Self {
+            chord: *chord,
+            h,
+            seen: 0.0,
+            v: *v,
+            off: 0.0,
+            most: 0.0,
+        }
     }
 
-    fn see(&mut self, t: f64, phases: &[Phase]) {
-        for ((most, start), (x, _)) in self.most.iter_mut().zip(self.start).zip(phases) {
-            let mut off = sub(x, &start.0);
-            add_scaled(&mut off, -t, &start.1);
-            *most = most.max(norm(&off));
+    /// Those of bodies that move together.
+    fn of_all(chords: &[Chord], start: &[Phase], h: f64) -> Vec<Self> {
+        let of = |(chord, (_, v)): (&Chord, &Phase)| Self::of(chord, v, h);
+        chords.iter().zip(start).map(of).collect()
+    }
+
+    fn see(&mut self, t: f64, (x, v): &Phase) {
+        let mut off = sub(x, &self.chord.from);
+        add_scaled(&mut off, -t / self.h, &self.chord.way);
+        let off = norm(&off);
+        let bend = BEND * (t - self.seen).abs() * norm(&sub(v, &self.v));
+        self.most = self.most.max(off.max(self.off) + bend);
+        (self.seen, self.v, self.off) = (t, *v, off);
+    }
+
+    fn see_all(all: &mut [Self], t: f64, phases: &[Phase]) {
+        for (one, phase) in all.iter_mut().zip(phases) {
+            one.see(t, phase);
         }
     }
 }
@@ -432,5 +571,40 @@ fn fall(first: usize, hole: bool) -> Error {
     Error::Encounter {
         index: first as i32,
         hole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An arc of a circle and a parabola, seen after one, two or five steps.
+    #[test]
+    fn no_path_is_farther_from_its_chord_than_said() {
+        let arc = |t: f64| ([t.cos(), t.sin(), 0.0], [-t.sin(), t.cos(), 0.0]);
+        let parabola = |t: f64| ([t, t * t, 0.0], [1.0, 2.0 * t, 0.0]);
+        for (path, h) in [(&arc as &dyn Fn(f64) -> Phase, 2.0), (&parabola, -3.0)] {
+            let (start, end) = (path(0.0), path(h));
+            let chord = Chord {
+                from: start.0,
+                way: sub(&end.0, &start.0),
+            };
+            let off = |k: u32| {
+                let part = f64::from(k) / 1000.0;
+                let mut off = sub(&path(part * h).0, &chord.from);
+                add_scaled(&mut off, -part, &chord.way);
+                norm(&off)
+            };
+            let farthest = (0..=1000).map(off).fold(0.0, f64::max);
+            for steps in [1, 2, 5] {
+                let mut aside = Aside::of(&chord, &start.1, h);
+                for k in 1..=steps {
+                    let t = h * f64::from(k) / f64::from(steps);
+                    aside.see(t, &path(t));
+                }
+                let part = aside.most / farthest;
+                assert!((1.0..2.5).contains(&part), "{steps} steps: {part}");
+            }
+        }
     }
 }

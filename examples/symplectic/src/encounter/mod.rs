@@ -85,8 +85,8 @@ impl Radii {
     }
 }
 
-/// How often a drift is halved at most.
-const MOST_HALVINGS: u32 = 10;
+/// How often a drift is divided, and its parts again.
+const MOST_DIVISIONS: u32 = 4;
 
 /// By what part of the changeover radius the search looks farther at first.
 const SKIN: f64 = 0.25;
@@ -147,30 +147,18 @@ impl Encounters {
 
     /// Moves all stars for the time `h` under the near parts.
     ///
-    /// Where most stars meet others within `h`, as near a massive black hole, all would be one group, with the step of its fastest star. Such
-    /// a drift is halved until its groups are small. The halves, one after the other, are the same motion.
+    /// Where many stars meet others within `h`, as near a massive black hole, they are one group, with the step of its fastest star. Its
+    /// drift is divided into shorter ones, in which fewer stars meet.
     ///
     /// # Errors
     ///
-    /// Stars without softening fall into each other or into the hole; then some stars may have moved.
+    /// Stars without softening fall into each other or into the hole; then no star has moved.
     pub fn drift(
         &mut self,
         x: &mut [Vec3],
         v: &mut [Vec3],
         masses: &[f64],
         h: f64,
-    ) -> Result<(), Error> {
-        self.halve(x, v, masses, h, MOST_HALVINGS)
-    }
-
-    /// Drifts for the time `h` at once or in two halves, each of which may be halved `halvings - 1` times.
-    fn halve(
-        &mut self,
-        x: &mut [Vec3],
-        v: &mut [Vec3],
-        masses: &[f64],
-        h: f64,
-        halvings: u32,
     ) -> Result<(), Error> {
         let (stars, hole) = (self.stars, self.hole);
         let cluster = Cluster {
@@ -180,10 +168,7 @@ impl Encounters {
             stars,
             hole,
         };
-        let Some((ends, pairs)) = cluster.drift(h, halvings > 0)? else {
-            self.halve(x, v, masses, 0.5 * h, halvings - 1)?;
-            return self.halve(x, v, masses, 0.5 * h, halvings - 1);
-        };
+        let (ends, pairs) = cluster.drift(h, MOST_DIVISIONS)?;
         self.pairs = pairs;
         for ((x, v), end) in x.iter_mut().zip(v).zip(&ends) {
             (*x, *v) = *end;
@@ -383,24 +368,26 @@ mod tests {
             stars: encounters.stars,
             hole: encounters.hole,
         };
-        assert!(cluster.drift(2.0, true).unwrap().is_none());
-        let (ends, pairs) = cluster.drift(2.0, false).unwrap().unwrap();
+        let (ends, _) = cluster.drift(2.0, 0).unwrap();
         let (mut in_parts, mut speeds) = (x.clone(), v.clone());
         let drift = encounters.drift(&mut in_parts, &mut speeds, &masses, 2.0);
         drift.unwrap();
         let error = |(a, b): (&Vec3, &Phase)| norm(&sub(a, &b.0));
-        let error = in_parts.iter().zip(&ends).map(error).fold(0.0, f64::max);
-        assert!(error < 1e-9, "{error:e}");
-        // The last part has fewer pairs, among them all that are near at the end.
-        assert!(encounters.pairs.len() < pairs.len());
-        let of = |pairs: Vec<Pair>| {
-            let mut known = Encounters::new(&changeover, 1e-3, (1.0, 0.1));
-            known.pairs = pairs;
+        let errors: Vec<f64> = in_parts.iter().zip(&ends).map(error).collect();
+        let most = errors.iter().copied().fold(0.0, f64::max);
+        assert!(most < 1e-9, "{most:e}");
+        // Another route has other rounding errors.
+        assert!(errors.iter().filter(|&&error| error > 0.0).count() > 30);
+        // The pairs are those of the whole drift, among them all that are near at the end.
+        let of = |encounters: &Encounters| {
             let mut acc = vec![[0.0; 3]; x.len()];
-            known.take_near(&in_parts, &masses, &mut acc);
+            encounters.take_near(&in_parts, &masses, &mut acc);
             acc
         };
-        assert!(of(encounters.pairs) == of(pairs));
+        let mut looked = Encounters::new(&changeover, 1e-3, (1.0, 0.1));
+        looked.look(&in_parts);
+        assert!(!looked.pairs.is_empty());
+        assert!(of(&encounters) == of(&looked));
     }
 
     /// A bare hole: the near part is Kepler's problem; stars beyond the changeover radius go straight on.

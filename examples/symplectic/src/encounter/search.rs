@@ -37,6 +37,21 @@ pub fn closest2(a: &Chord, b: &Chord) -> f64 {
     dot(&closest, &closest)
 }
 
+/// A star's chord with its reach on both sides, along the axes in the order of the search.
+struct Reach {
+    low: Vec3,
+    high: Vec3,
+    star: usize,
+}
+
+impl Reach {
+    /// Whether a star that follows in the order may be within reach: the boxes overlap along the other two axes.
+    fn overlaps(&self, other: &Self) -> bool {
+        let along = |k: usize| (self.low[k] <= other.high[k]) & (other.low[k] <= self.high[k]);
+        along(1) & along(2)
+    }
+}
+
 /// All pairs that come nearer to each other on their chords than the sum of their reaches, in ascending order. Sorts the
 /// stars along an axis and compares each with the following ones within reach. This takes O(N^(5/3)) if the reaches are
 /// proportional to the mean distance of neighbours.
@@ -50,32 +65,36 @@ pub fn pairs(chords: &[Chord], reach: impl Fn(usize) -> f64 + Sync) -> Vec<Pair>
         add_scaled(&mut common, 1.0 / chords.len() as f64, &chord.way);
     }
     let axis = longest_axis(chords);
-    let interval = |i: usize| {
-        let (from, way) = (chords[i].from[axis], chords[i].way[axis] - common[axis]);
-        (
-            from + way.min(0.0) - reach(i),
-            from + way.max(0.0) + reach(i),
-        )
+    let reaches = |(star, chord): (usize, &Chord)| {
+        let reach = reach(star);
+        let interval = |k: usize| {
+            let k = (axis + k) % 3;
+            let (from, way) = (chord.from[k], chord.way[k] - common[k]);
+            (from + way.min(0.0) - reach, from + way.max(0.0) + reach)
+        };
+        let [x, y, z] = [0, 1, 2].map(interval);
+        Reach {
+            low: [x.0, y.0, z.0],
+            high: [x.1, y.1, z.1],
+            star,
+        }
     };
-    let mut order: Vec<(f64, f64, usize)> = (0..chords.len())
-        .map(|i| {
-            let (low, high) = interval(i);
-            (low, high, i)
-        })
-        .collect();
-    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+    let mut order: Vec<Reach> = chords.iter().enumerate().map(reaches).collect();
+    order.sort_unstable_by(|a, b| a.low[0].total_cmp(&b.low[0]).then(a.star.cmp(&b.star)));
     let of_place = |place: usize| {
-        let (_, high, i) = order[place];
+        let (order, reach) = (&order, &reach);
+        let this = &order[place];
         let following = order[place + 1..].iter();
         following
-            .take_while(|other| other.0 <= high)
-            .filter_map(|&(_, _, j)| {
+            .take_while(|other| other.low[0] <= this.high[0])
+            .filter(|other| this.overlaps(other))
+            .filter_map(|other| {
+                let (i, j) = (this.star, other.star);
                 let closest2 = closest2(&chords[i], &chords[j]);
                 let stars = [i.min(j), i.max(j)];
                 let is_near = closest2 < (reach(i) + reach(j)).powi(2);
                 is_near.then_some(Pair { stars, closest2 })
             })
-            .collect::<Vec<Pair>>()
     };
     let mut pairs: Vec<Pair> = (0..order.len())
         .into_par_iter()
