@@ -32,11 +32,18 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     // The time of --stop-after begins here.
     interrupt::catch()?;
-    let snapshot = match &options.run.control.files.input {
-        Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
+    let mut options = options.run.clone();
+    let files = &options.control.files;
+    let snapshot = match &files.input {
+        Some(path) => {
+            let mut snapshot = Snapshot::load(path).map_err(named(path))?;
+            let units = |found| options.galaxy.units_or(found);
+            let brought = files.bring_to_units(&mut snapshot, units);
+            brought.map_err(named(path))?;
+            Some(snapshot)
+        }
         None => None,
     };
-    let mut options = options.run.clone();
     if let Some(snapshot) = &snapshot {
         options.control = options.control.or_told(snapshot)?;
     }

@@ -57,6 +57,34 @@ fn the_format_changes_no_bit_of_a_run() {
     assert_eq!((units.mass, units.length, again.time), (1e4, 3.0, 0.375));
 }
 
+/// A circle of two stars of 500 solar masses, 1 pc apart: G is 4.30091e-3 pc (km/s)^2 per solar mass, and a parsec at 1 km/s takes 0.977792 Myr.
+/// After half a period they have changed places.
+#[test]
+fn a_table_may_be_in_solar_masses_parsecs_and_km_s() {
+    let folder = Folder::new("hermite-physical");
+    let [table, output] = ["pair.csv", "run.txt"].map(|name| folder.file(name));
+    let speed = (4.300_917e-3_f64 * 1000.0).sqrt();
+    let half = 0.5 * speed;
+    let text = format!("m,x,y,z,vx,vy,vz\n500,-0.5,0,0,0,-{half},0\n500,0.5,0,0,0,{half},0\n");
+    std::fs::write(&table, text).unwrap();
+    let end = format!("{}Myr", std::f64::consts::PI / speed * 0.977_792_2);
+    let given = ["--input", &table, "--output", &output, "--physical"];
+    for more in [&[][..], &["--units", "100Msun,2pc"]] {
+        let run = [
+            "--eps", "0", "--dt-max", "1/4096", "--t-end", &end, "--force",
+        ];
+        succeed(&[&given[..], &run, more].concat());
+        let run = computed(&output);
+        let units = Galaxy::of(&run).unwrap().known_units().unwrap();
+        let expected = if more.is_empty() { 1000.0 } else { 100.0 };
+        assert_eq!(units.mass, expected);
+        let x = run.bodies[0].x.map(|c| c * units.length);
+        assert!((x[0] - 0.5).abs() < 1e-5 && x[1].abs() < 1e-2, "{x:?}");
+    }
+    let refusal = fail(&["--input", &output, "--physical", "--t-end", "9"]);
+    assert!(refusal.contains("the input is a run"), "{refusal}");
+}
+
 #[test]
 fn a_table_is_a_model() {
     let folder = Folder::new("hermite-table");

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use crate::claim::{self, Claim};
 use crate::command::named;
-use crate::galaxy::Galaxy;
+use crate::galaxy::{Galaxy, Units};
 use crate::quantity::{self, Quantity};
 use crate::run::{Cadence, Checkpoints, Frames, Log, RunOutputs, Snapshots, told};
+use crate::snapshot::Snapshot;
 use kirin_report::plot::{self, Figure};
 
 /// Default number of frames of a film: ten seconds of 25.
@@ -24,6 +25,11 @@ pub struct Files {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub input: Option<PathBuf>,
+    /// The bodies of the --input are in solar masses, pc and km/s: they are brought to units with G = 1, in which all mass and the
+    /// half-mass radius are 1 if no option gives others
+    #[arg(long, requires = "input")]
+    #[serde(skip)]
+    pub physical: bool,
     /// Write the final snapshot, from which the run can be resumed; its name decides the format: .hdf5 or .h5 for
     /// GADGET's layout, .amuse for AMUSE's, any other for text
     #[arg(long, value_name = "FILE")]
@@ -141,6 +147,22 @@ impl Files {
             snapshots.check(start, t_end)?;
         }
         plan.frames.map_or(Ok(()), |frames| frames.check(log.film))
+    }
+
+    /// Brings the bodies of the input from solar masses, pc and km/s to the units that `chosen` makes of their own, if the options say so.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Snapshot::bring_to_units`].
+    pub fn bring_to_units(
+        &self,
+        snapshot: &mut Snapshot,
+        chosen: impl FnOnce(Units) -> Units,
+    ) -> Result<(), String> {
+        match self.physical {
+            true => snapshot.bring_to_units(chosen),
+            false => Ok(()),
+        }
     }
 
     /// The path of the output, if a file there must be an earlier state of this run. `None` if the output is the input

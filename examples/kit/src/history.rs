@@ -119,6 +119,13 @@ impl Record {
         }
     }
 
+    /// Whether the error in parts of the cluster's own energy is another than that of all energy, by more than 1 %. A single body has no energy of
+    /// its own.
+    fn has_two_errors(&self) -> bool {
+        let (own, all) = (self.own_energy_error, self.energy_error);
+        (own - all).abs() > 0.01 * all
+    }
+
     /// The [`numbers`](Self::numbers), and behind them the application's own, for a line of a file.
     pub fn all_numbers(&self) -> Vec<f64> {
         [&self.numbers(), &self.own[..]].concat()
@@ -177,8 +184,8 @@ pub fn length_axis(what: &str, units: Option<&Units>) -> (f64, String) {
 }
 
 /// Curves over time of these `records`: energy error, virial ratio and radii. For two components the core density takes
-/// the place of the virial ratio, and each component has its radii. If the units are known, the error relative to the
-/// cluster's own energy is drawn, too: in a galaxy most of the energy is that of the orbit.
+/// the place of the virial ratio, and each component has its radii. The errors relative to the cluster's own energy and to
+/// all energy are two curves where they differ: in a galaxy most of the energy is that of the orbit.
 pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
     let (myr, time) = time_axis(units);
     let (parsecs, radius) = length_axis("radius", units);
@@ -196,16 +203,14 @@ pub fn panels(records: &[Record], units: Option<&Units>) -> [Panel; 3] {
         x_label: time.clone(),
         ..Panel::over_time(title, scale, curves).with_y(y)
     };
-    let errors = match units {
-        None => vec![over_time("", &|r| r.energy_error)],
-        Some(_) => vec![
-            over_time("own", &|r| r.own_energy_error),
-            over_time("all", &|r| r.energy_error),
-        ],
-    };
-    let title = match units {
-        None => "Energy error",
-        Some(_) => "Energy error, in parts of the cluster's own T + W and of all",
+    let (title, errors) = if records.iter().any(Record::has_two_errors) {
+        let own = over_time("own", &|r| r.own_energy_error);
+        let all = over_time("all", &|r| r.energy_error);
+        let title = "Energy error, in parts of the cluster's own T + W and of all";
+        (title, vec![own, all])
+    } else {
+        let error = over_time("", &|r| r.energy_error);
+        ("Energy error", vec![error])
     };
     let error = panel(title, "|ΔE / E₀|", Scale::Logarithmic, errors);
     let core = length("core", &|r| r.core_radius);
@@ -295,18 +300,35 @@ mod tests {
         assert_eq!(json[0]["light_radii"], Value::Null);
     }
 
-    /// In a galaxy the error of the cluster's own energy is drawn, and axes are in Myr and pc.
+    /// With units or without, both errors are drawn where they differ.
     #[test]
-    fn a_galaxy_has_units_and_the_own_error() {
+    fn two_errors_are_two_curves() {
+        let labels = |records: &[Record], units: Option<&Units>| {
+            let Data::Curves(curves) = &panels(records, units)[0].data else {
+                panic!("curves")
+            };
+            let labels = curves.iter().map(|c| c.label.clone());
+            labels.collect::<Vec<String>>()
+        };
+        let (two, mut same, mut alone) = (records(), records(), records());
+        same.iter_mut()
+            .for_each(|r| r.own_energy_error = r.energy_error);
+        alone.iter_mut().for_each(|r| r.own_energy_error = f64::NAN);
+        for units in [None, Some(&Units::default())] {
+            assert_eq!(labels(&two, units), ["own", "all"]);
+            assert_eq!(labels(&same, units), [""]);
+            assert_eq!(labels(&alone, units), [""]);
+        }
+    }
+
+    /// In a galaxy axes are in Myr and pc.
+    #[test]
+    fn a_galaxy_has_units() {
         let units = Units::default();
         let [error, virial, radii] = panels(&records(), Some(&units));
         let Data::Curves(curves) = &error.data else {
             panic!("curves")
         };
-        assert_eq!(
-            (curves[0].label.as_str(), curves[1].label.as_str()),
-            ("own", "all")
-        );
         assert_eq!(curves[0].points[1].0, 0.5 * units.time());
         assert!(error.x_label.contains("Myr") && radii.y_name().contains("pc"));
         for panel in panels(&records(), None)

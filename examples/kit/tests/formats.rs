@@ -151,6 +151,41 @@ fn physical_numbers_become_those_of_units_with_g_1() {
     }
 }
 
+/// Bodies in solar masses, parsecs and km/s whose file tells no units.
+#[test]
+fn bodies_without_units_are_brought_to_some() {
+    let with = |run: &[(&str, &str)]| Snapshot {
+        bodies: bodies(),
+        run: run
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect(),
+        ..Snapshot::default()
+    };
+    let mut snapshot = with(&[("run.eps", "0.25")]);
+    let units = Units {
+        mass: 8.0,
+        length: 0.5,
+    };
+    snapshot.bring_to_units(|_| units).unwrap();
+    assert_eq!(Units::of(&snapshot), Ok(Some(units)));
+    assert_eq!(snapshot.softening(), Ok(Some(0.5)));
+    for (found, expected) in snapshot.bodies.iter().zip(bodies()) {
+        assert_eq!(found.mass * 8.0, expected.mass);
+        assert_eq!(found.x.map(|c| 0.5 * c), expected.x);
+        for k in 0..3 {
+            assert!((found.v[k] * units.velocity() - expected.v[k]).abs() < 1e-14);
+        }
+    }
+    let again = snapshot.bring_to_units(|own| own);
+    assert!(again.unwrap_err().contains("tells no units"));
+    let of_run = with(&[("hermite.settings", "1")]).bring_to_units(|own| own);
+    assert!(of_run.unwrap_err().contains("the input is a run"));
+    let mut own = with(&[]);
+    own.bring_to_units(|own| own).unwrap();
+    assert!((own.bodies.iter().map(|b| b.mass).sum::<f64>() - 1.0).abs() < 1e-12);
+}
+
 #[test]
 fn a_table_names_its_columns() {
     let rows = [

@@ -202,7 +202,8 @@ pub fn begin<C: Communicator>(
     options: &Options,
     snapshot: Option<Snapshot>,
 ) -> Result<Run<C>, Error> {
-    let (Some(path), Some(snapshot)) = (&options.control.files.input, snapshot) else {
+    let files = &options.control.files;
+    let (Some(path), Some(mut snapshot)) = (&files.input, snapshot) else {
         let galaxy = Galaxy::of_units(options.units.units);
         let settings = options.settings(None, &galaxy)?;
         settings.validate()?;
@@ -228,6 +229,9 @@ pub fn begin<C: Communicator>(
     };
     snapshot.tell_remark("monte-carlo", path);
     let refuse = |why: String| Error::Refused(named(path)(why));
+    let units = |found| options.units.units.unwrap_or(found);
+    let brought = files.bring_to_units(&mut snapshot, units);
+    brought.map_err(refuse)?;
     let saved = Checkpoint::of(&snapshot).map_err(refuse)?;
     let galaxy = options.units.galaxy(Some(&snapshot)).map_err(refuse)?;
     let mut settings = options.settings(saved.as_ref().map(|saved| saved.settings), &galaxy)?;

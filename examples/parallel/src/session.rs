@@ -338,6 +338,13 @@ fn begin<C: Communicator>(world: &C, options: &Options) -> Result<(Start, RunOpt
     let text = read_file(world, path)?.map_err(Error::Refused)?;
     let named = |why: String| Error::Refused(named(path)(why));
     let mut snapshot = Snapshot::parse(&text).map_err(|e| named(e.to_string()))?;
+    let units = |found| options.run.galaxy.units_or(found);
+    let brought = options
+        .run
+        .control
+        .files
+        .bring_to_units(&mut snapshot, units);
+    brought.map_err(named)?;
     snapshot.tell_remark("parallel", path);
     let manifest = Manifest::of(&snapshot).map_err(named)?;
     let mut told = options.run.clone();

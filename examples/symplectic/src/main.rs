@@ -37,8 +37,15 @@ fn main() -> ExitCode {
 
 /// Reads the input first: the run in it may tell the arithmetic of the library.
 fn begin_with(mut options: Options) -> Result<Ended, Box<dyn Error>> {
-    let snapshot = match &options.control.files.input {
-        Some(path) => Some(Snapshot::load(path).map_err(named(path))?),
+    let files = &options.control.files;
+    let snapshot = match &files.input {
+        Some(path) => {
+            let mut snapshot = Snapshot::load(path).map_err(named(path))?;
+            let units = |found| options.galaxy.units_or(found);
+            let brought = files.bring_to_units(&mut snapshot, units);
+            brought.map_err(named(path))?;
+            Some(snapshot)
+        }
         None => None,
     };
     if let Some(snapshot) = &snapshot {
@@ -186,9 +193,8 @@ fn begin<'g>(
             checkpoint::resume(grape, settings, &snapshot)
         }
         None => {
-            let galaxy = options.galaxy_of(&mut snapshot).map_err(named(path))?;
+            let galaxy = options.galaxy.galaxy_of(&snapshot).map_err(named(path))?;
             let known = snapshot.softening().map_err(named(path))?;
-            let known = known.filter(|_| !options.physical);
             let in_field = Galaxy::is_in(&snapshot).map_err(named(path))?;
             let scale = Scale::of_input(&snapshot.bodies, known.unwrap_or(0.0), in_field);
             let settings = options.settings(&scale, galaxy, known)?;

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
+use kirin_kit::Body;
 use kirin_kit::command::{DEFAULT_N, DEFAULT_SEED, Device};
 use kirin_kit::comparison::ReportLimits;
 use kirin_kit::galaxy::sky::Sun;
-use kirin_kit::galaxy::{Galaxy, GalaxyOptions, Units};
+use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::library::LibraryOption;
 use kirin_kit::models::{
     DEFAULT_W0, MassFunction, central_potential, king, plummer, set_virial_ratio, warm_sphere,
@@ -15,7 +16,6 @@ use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
 use kirin_kit::run::{Guard, Kept, Log, RunControl};
 use kirin_kit::settings::{Given, contradiction};
-use kirin_kit::{Body, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use crate::encounter::{Changeover, Radii};
@@ -104,9 +104,6 @@ pub struct Options {
     /// Step of everybody [default: what resolves the softening]
     #[arg(long, value_parser = quantity::time)]
     pub dt: Option<Quantity>,
-    /// The bodies of the --input are in solar masses, pc and km/s
-    #[arg(long, requires = "input")]
-    pub physical: bool,
     /// Softening length [default: 0.2 / N^(1/3), or what the --dt resolves]
     #[arg(long, value_parser = quantity::length)]
     pub eps: Option<Quantity>,
@@ -354,36 +351,6 @@ impl Options {
         self.with_changeover(settings, usual)
     }
 
-    /// The galaxy of a new run of the bodies of `snapshot`, which are brought to its units.
-    ///
-    /// # Errors
-    ///
-    /// The options contradict the galaxy that the bodies come from; in words.
-    pub fn galaxy_of(&self, snapshot: &mut Snapshot) -> Result<Galaxy, String> {
-        if !self.physical {
-            return self.galaxy.galaxy_of(snapshot);
-        }
-        if snapshot
-            .run
-            .iter()
-            .any(|(key, _)| key.starts_with("galaxy."))
-        {
-            return Err("--physical is for bodies whose file tells no units".to_owned());
-        }
-        if self.galaxy.galaxy(None)?.known_units().is_none() {
-            return Err("--physical needs --galaxy, --black-hole or --units".to_owned());
-        }
-        let units = Units::of_physical(&snapshot.bodies);
-        let mut options = self.galaxy.clone();
-        if options.units.is_none() {
-            options.cluster_mass.get_or_insert(units.mass);
-            options.cluster_radius.get_or_insert(units.length);
-        }
-        let galaxy = options.galaxy(None)?;
-        galaxy.units.scale(&mut snapshot.bodies);
-        Ok(galaxy)
-    }
-
     /// Checks that the model has room here.
     ///
     /// # Errors
@@ -404,11 +371,6 @@ impl Options {
         let of_bodies =
             |given: Option<Quantity>| given.map(|q| q.of_bodies(Some(&saved.galaxy))).transpose();
         self.galaxy.check_resumed()?;
-        if self.physical {
-            return Err(Error::Refused(
-                "--physical is for bodies, and the input is a run".to_owned(),
-            ));
-        }
         let dt = of_bodies(self.dt)?;
         if of_bodies(self.eps)?.is_some_and(|eps| eps != saved.eps) {
             return Err(Error::Refused(contradiction("eps", saved.eps, &MAY_CHANGE)));

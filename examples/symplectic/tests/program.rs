@@ -271,10 +271,6 @@ fn bad_input_is_refused() {
             &["--input", &start, "--physical", "--t-end", "2"],
             "--physical",
         ),
-        (
-            &["--input", &own, "--physical", "--t-end", "2"],
-            "--physical needs --galaxy, --black-hole or --units",
-        ),
     ] {
         let said = PROGRAM.fail(arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");

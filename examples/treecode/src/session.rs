@@ -75,7 +75,11 @@ fn input<C: Communicator>(world: &C, options: &Options) -> Result<Option<Snapsho
         return Ok(None);
     };
     let text = read_file(world, path)?.map_err(Error::Refused)?;
-    let snapshot = Snapshot::parse(&text).map_err(|e| Error::Refused(named(path)(e)))?;
+    let refuse = |why: String| Error::Refused(named(path)(why));
+    let mut snapshot = Snapshot::parse(&text).map_err(|e| refuse(e.to_string()))?;
+    let units = |found| options.units.units.unwrap_or(found);
+    let brought = options.control.files.bring_to_units(&mut snapshot, units);
+    brought.map_err(refuse)?;
     Ok(Some(snapshot))
 }
 

@@ -153,6 +153,24 @@ fn plots_and_snapshots_are_written() {
     );
 }
 
+/// The mass of all is the unit of mass, and half the distance of the two that of length.
+#[test]
+fn a_table_in_solar_masses_parsecs_and_km_s_is_brought_to_units() {
+    let folder = Folder::new("tree-physical");
+    let table = folder.file("pair.csv");
+    let text = "m,x,y,z,vx,vy,vz\n500,-2,0,0,0,0,0\n500,2,0,0,0,0,0\n";
+    std::fs::write(&table, text).unwrap();
+    let input = ["--input", &table, "--physical"];
+    let run = ["--eps", "0.01pc", "--t-end", "1/1024"];
+    let figures = PROGRAM.figures("tree-physical-json", &[&input[..], &run].concat());
+    let units = &figures["units"];
+    assert_eq!(
+        (&units["solar_masses"], &units["pc"]),
+        (&1000.0.into(), &2.0.into())
+    );
+    assert_eq!(figures["eps"], 0.005);
+}
+
 /// Units are read, are in all files, and are kept by a run that goes on.
 #[test]
 fn units_are_read_and_written() {

@@ -135,10 +135,7 @@ impl GalaxyOptions {
 
     /// The galaxy of the options, and where they say nothing the `default` one's.
     pub(super) fn or_default(&self, default: Galaxy) -> Result<Galaxy, String> {
-        let units = self.units.unwrap_or(Units {
-            mass: self.cluster_mass.unwrap_or(default.units.mass),
-            length: self.cluster_radius.unwrap_or(default.units.length),
-        });
+        let units = self.units_or(default.units);
         let model = self.galaxy.unwrap_or(default.model);
         let in_units = |given: Option<Quantity>, default: f64| match given {
             Some(given) => given.in_units(Some(&units)),

@@ -72,11 +72,16 @@ impl GalaxyOptions {
         if let Some(units) = self.units {
             return units.check_told(told, "--units");
         }
-        let given = Units {
-            mass: self.cluster_mass.unwrap_or(told.mass),
-            length: self.cluster_radius.unwrap_or(told.length),
-        };
-        given.check_told(told, "--cluster-mass or --cluster-radius")
+        self.units_or(*told)
+            .check_told(told, "--cluster-mass or --cluster-radius")
+    }
+
+    /// The units that the options give; what they do not say is that of `found`.
+    pub fn units_or(&self, found: Units) -> Units {
+        self.units.unwrap_or(Units {
+            mass: self.cluster_mass.unwrap_or(found.mass),
+            length: self.cluster_radius.unwrap_or(found.length),
+        })
     }
 
     /// Moves the bodies of `snapshot` to their orbit in `galaxy`, and returns the time at which their run begins.

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use hdf5_pure::AttrValue;
 
-use super::Snapshot;
 use super::hdf5::number;
+use super::line::{read, words};
+use super::{EPS, Snapshot};
 use crate::galaxy::{Galaxy, Units};
 
 /// The solar mass in g: GM of the IAU (2015) by G of CODATA (2018).
@@ -131,11 +132,30 @@ impl FileUnits {
             units.scale(&mut snapshot.bodies);
             snapshot.time *= own_time / units.time();
         }
-        let galaxy = Galaxy {
-            units,
-            told_units: true,
-            ..Galaxy::default()
-        };
-        snapshot.run.extend(galaxy.lines());
+        snapshot.run.extend(Galaxy::of_units(Some(units)).lines());
+    }
+}
+
+impl Snapshot {
+    /// Brings bodies in solar masses, parsecs and km/s to units with G = 1, and notes these. They are those that `chosen` makes of the units in
+    /// which the mass of all bodies and their half-mass radius are 1.
+    ///
+    /// # Errors
+    ///
+    /// The bodies have units already, or belong to the state of a run; in words.
+    pub fn bring_to_units(&mut self, chosen: impl FnOnce(Units) -> Units) -> Result<(), String> {
+        if self.owner().is_some() {
+            return Err("--physical is for bodies, and the input is a run".to_owned());
+        }
+        if Units::of(self)?.is_some() {
+            return Err("--physical is for bodies whose file tells no units".to_owned());
+        }
+        let units = chosen(Units::of_physical(&self.bodies));
+        units.scale(&mut self.bodies);
+        for (_, eps) in self.run.iter_mut().filter(|(key, _)| key == EPS) {
+            *eps = words(&(read::<f64>(EPS, eps)? / units.length));
+        }
+        self.run.extend(Galaxy::of_units(Some(units)).lines());
+        Ok(())
     }
 }
