@@ -407,6 +407,7 @@ impl Options {
 mod tests {
     use super::*;
     use crate::scheme::Scheme;
+    use kirin_kit::Snapshot;
     use kirin_kit::diagnostics::{Energy, mass};
     use kirin_testing::readme::understood;
 
