@@ -33,17 +33,8 @@ fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     // The time of --stop-after begins here.
     interrupt::catch()?;
     let mut options = options.run.clone();
-    let files = &options.control.files;
-    let snapshot = match &files.input {
-        Some(path) => {
-            let mut snapshot = Snapshot::load(path).map_err(named(path))?;
-            let units = |found| options.galaxy.units_or(found);
-            let brought = files.bring_to_units(&mut snapshot, units);
-            brought.map_err(named(path))?;
-            Some(snapshot)
-        }
-        None => None,
-    };
+    let units = |found| options.galaxy.units_or(found);
+    let snapshot = options.control.files.read(units)?;
     if let Some(snapshot) = &snapshot {
         options.control = options.control.or_told(snapshot)?;
     }

@@ -149,6 +149,21 @@ impl Files {
         plan.frames.map_or(Ok(()), |frames| frames.check(log.film))
     }
 
+    /// The snapshot in the input, if there is one, its bodies [brought to units](Self::bring_to_units).
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or not be brought to units; in words.
+    pub fn read(&self, chosen: impl FnOnce(Units) -> Units) -> Result<Option<Snapshot>, String> {
+        let Some(path) = &self.input else {
+            return Ok(None);
+        };
+        let mut snapshot = Snapshot::load(path).map_err(named(path))?;
+        let brought = self.bring_to_units(&mut snapshot, chosen);
+        brought.map_err(named(path))?;
+        Ok(Some(snapshot))
+    }
+
     /// Brings the bodies of the input from solar masses, pc and km/s to the units that `chosen` makes of their own, if the options say so.
     ///
     /// # Errors

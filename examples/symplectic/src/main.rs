@@ -37,17 +37,8 @@ fn main() -> ExitCode {
 
 /// Reads the input first: the run in it may tell the arithmetic of the library.
 fn begin_with(mut options: Options) -> Result<Ended, Box<dyn Error>> {
-    let files = &options.control.files;
-    let snapshot = match &files.input {
-        Some(path) => {
-            let mut snapshot = Snapshot::load(path).map_err(named(path))?;
-            let units = |found| options.galaxy.units_or(found);
-            let brought = files.bring_to_units(&mut snapshot, units);
-            brought.map_err(named(path))?;
-            Some(snapshot)
-        }
-        None => None,
-    };
+    let units = |found| options.galaxy.units_or(found);
+    let snapshot = options.control.files.read(units)?;
     if let Some(snapshot) = &snapshot {
         options.control = options.control.or_told(snapshot)?;
     }
