@@ -138,7 +138,7 @@ impl FileUnits {
 
 impl Snapshot {
     /// Brings bodies in solar masses, parsecs and km/s to units with G = 1, and notes these. They are those that `chosen` makes of the units in
-    /// which the mass of all bodies and their half-mass radius are 1.
+    /// which the mass of all bodies and their half-mass radius are 1. The time stays as it is.
     ///
     /// # Errors
     ///

@@ -11,6 +11,7 @@
 //! The search may find pairs that do not come near each other: beyond the changeover radius the near part vanishes. It
 //! must not miss a pair that does. `search.rs` finds the pairs.
 
+mod aside;
 mod flow;
 mod law;
 mod search;

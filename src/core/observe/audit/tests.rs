@@ -8,6 +8,17 @@ use crate::force::Backend;
 use crate::process::settings::{InstructionSet, Settings};
 use crate::sources::particle::JParticle;
 
+/// Results in `mixed`, without nearest neighbours.
+fn mixed<'a>(memory: &'a JMemory, block: &'a ForceRequest, results: &'a Results) -> Computed<'a> {
+    Computed {
+        memory,
+        block,
+        results,
+        nearest: false,
+        precision: Precision::Mixed,
+    }
+}
+
 /// A backend that returns what `lie` makes of the truth.
 struct Liar(fn(&mut Results));
 
@@ -123,13 +134,7 @@ fn one_report_tells_the_call_the_particle_and_the_numbers() {
     };
     let mut results = reference::results(&memory, &block, false).unwrap();
     results.forces[0].acc[0] = 0.375;
-    let what = Computed {
-        memory: &memory,
-        block: &block,
-        results: &results,
-        nearest: false,
-        precision: Precision::Mixed,
-    };
+    let what = mixed(&memory, &block, &results);
     let mut check = Audit::default();
     let text = check.inspect(what).expect("a report");
     for part in [
@@ -169,13 +174,7 @@ fn wrong_forces_of_close_pairs_are_found() {
         }
         let mut results = reference::results(&memory, &block, false).unwrap();
         results.forces[1].acc[0] *= factor;
-        let what = Computed {
-            memory: &memory,
-            block: &block,
-            results: &results,
-            nearest: false,
-            precision: Precision::Mixed,
-        };
+        let what = mixed(&memory, &block, &results);
         assert_eq!(compare(what, 0), None);
         assert!(compare(what, 1).is_some(), "{separation:e} at {distance:e}");
     }
@@ -258,14 +257,7 @@ fn report_of(mass: f64, places: &[[f64; 3]], factor: f64) -> Option<String> {
     };
     let mut results = reference::results(&memory, &block, false).unwrap();
     results.forces[0].acc = results.forces[0].acc.map(|a| factor * a);
-    let what = Computed {
-        memory: &memory,
-        block: &block,
-        results: &results,
-        nearest: false,
-        precision: Precision::Mixed,
-    };
-    compare(what, 0)
+    compare(mixed(&memory, &block, &results), 0)
 }
 
 /// Where the square of a distance is beyond all numbers, there is no force, and its allowed error is not NaN.
