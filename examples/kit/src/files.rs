@@ -27,7 +27,7 @@ pub struct Files {
     pub input: Option<PathBuf>,
     /// The bodies of the --input are in solar masses, pc and km/s: they are brought to units with G = 1, in which all mass and the
     /// half-mass radius are 1 if no option gives others
-    #[arg(long, requires = "input")]
+    #[arg(long)]
     #[serde(skip)]
     pub physical: bool,
     /// Write the final snapshot, from which the run can be resumed; its name decides the format: .hdf5 or .h5 for
@@ -98,6 +98,10 @@ impl Files {
             if is_given && self.output.is_none() {
                 return Err(format!("{name} needs an --output"));
             }
+        }
+        // Clap asks for no option that conflicts with a given one, as --input does with --n.
+        if self.physical && self.input.is_none() {
+            return Err("--physical is for the bodies of an --input".to_owned());
         }
         if self.frame_every.is_some() && self.frames.is_none() {
             return Err("--frame-every needs --frames".to_owned());
@@ -298,5 +302,10 @@ mod tests {
             ..Files::default()
         };
         assert!(force.validate().unwrap_err().contains("--output"));
+        let physical = Files {
+            physical: true,
+            ..Files::default()
+        };
+        assert!(physical.validate().unwrap_err().contains("--input"));
     }
 }

@@ -195,6 +195,11 @@ fn a_table_names_its_columns() {
             "vz vy vx z y x type index mass",
             "0 1 0 2 0 -1 star 3 1.25e-1",
         ),
+        // As pandas writes it: the index has no name. The other column is empty here.
+        (
+            ",id,mass,x,y,z,type,vx,vy,vz",
+            "0,3,0.125,-1.0,0.0,2.0,,0.0,1.0,0.0",
+        ),
     ];
     for (names, numbers) in rows {
         let text = format!("\n{names}\r\n# a comment\n{numbers}\n\n");
@@ -226,6 +231,11 @@ fn a_table_names_its_columns() {
             "m x y z vx vy vz\n1 2 3 4 5 six 7\n",
             2,
             "`six` is not a number",
+        ),
+        (
+            "m,x,y,z,vx,vy,vz\n1,2,,4,5,6,7\n",
+            2,
+            "y: `` is not a number",
         ),
         ("m x y z vx vy vz\n-1 2 3 4 5 6 7\n", 2, "negative"),
         (

@@ -35,10 +35,17 @@ pub(super) fn parse(text: &[u8]) -> Option<Result<Snapshot, SnapshotError>> {
     Some(Layout::new(number, &names).and_then(|layout| layout.bodies(lines)))
 }
 
-/// The words of a line, which are separated by blanks or commas.
+/// The words of a line, which are separated by blanks or commas. Nothing between two commas, or before the first one, is an empty word: pandas
+/// writes its index as a column without a name.
 fn words(line: &str) -> Vec<&str> {
-    let separates = |c: char| c == ',' || c.is_whitespace();
-    line.split(separates).filter(|w| !w.is_empty()).collect()
+    let mut words = Vec::new();
+    for part in line.strip_suffix(',').unwrap_or(line).split(',') {
+        match part.trim() {
+            "" => words.push(""),
+            part => words.extend(part.split_whitespace()),
+        }
+    }
+    words
 }
 
 /// The place in `names` of a column that may have any of these `aliases`.
