@@ -16,10 +16,13 @@ use std::ops::Range;
 use super::kernel::JPage;
 use super::leaves::take_run;
 use super::mean_root::{Approximation, mean_ratio};
-use super::pair::splat3;
+use super::pair::{reread, splat3};
 use super::simd::{Real, Simd, Work, series_softening};
 use super::target::ScaledParticle;
 use crate::sources::jmemory::PAGE;
+
+/// Vectors a pass of the loop.
+const TOGETHER: usize = 4;
 
 /// What a pass over a leaf is made for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -168,22 +171,32 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
     ) {
         let whole = range.start + (range.len() & !(S::LANES - 1));
         let mut at = range.start;
-        // Several vectors a pass: the loop itself takes a tenth of the time otherwise. Split positions leave registers for two.
-        let together = if SPLIT { 2 } else { 4 };
+        // Several vectors a pass: the loop itself takes a tenth of the time otherwise. With split positions there are
+        // registers for two, unless separations wait in memory.
+        let in_memory = SPLIT && !S::MANY_REGISTERS;
+        let together = if SPLIT && !in_memory { 2 } else { TOGETHER };
+        let mut waiting = [[self.eps2; 3]; TOGETHER];
         while at + (together - 1) * S::LANES < whole {
             // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
             unsafe {
-                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(at, range.end);
-                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(at + S::LANES, range.end);
-                if !SPLIT {
+                if in_memory {
+                    self.add_together::<SOFT, LEAST, COINCIDENT, EQUAL>(at, &mut waiting);
+                } else {
+                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(at, range.end);
                     self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(
-                        at + 2 * S::LANES,
+                        at + S::LANES,
                         range.end,
                     );
-                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, true>(
-                        at + 3 * S::LANES,
-                        range.end,
-                    );
+                    if !SPLIT {
+                        self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(
+                            at + 2 * S::LANES,
+                            range.end,
+                        );
+                        self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, true>(
+                            at + 3 * S::LANES,
+                            range.end,
+                        );
+                    }
                 }
             }
             at += together * S::LANES;
@@ -199,9 +212,36 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         }
     }
 
-    /// Adds the pairs of the slots from `at` on; at the `END` only the slots below `end`. With `FOURTH`, and if
-    /// [`Simd::SERIES`], the roots come from [`Simd::series`], unless j-particles have softening lengths. The
-    /// processor's own root takes longer than all else; meanwhile it computes the roots of the other three vectors.
+    /// Adds the pairs of [`TOGETHER`] vectors of slots from `at` on, with the bits of [`Self::add`]. Their distances are found
+    /// together, and the separations are `waiting` in memory: a processor looks only a few instructions ahead.
+    ///
+    /// # Safety
+    ///
+    /// `at + TOGETHER * LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn add_together<
+        const SOFT: bool,
+        const LEAST: bool,
+        const COINCIDENT: bool,
+        const EQUAL: bool,
+    >(
+        &mut self,
+        at: usize,
+        waiting: &mut [[S::V; 3]; TOGETHER],
+    ) {
+        // SAFETY: passed on.
+        let r2 = unsafe { self.distances::<SOFT, TOGETHER>(at, waiting) };
+        for (n, (r, r2)) in reread(waiting).iter().zip(r2).enumerate() {
+            let at = at + n * S::LANES;
+            // SAFETY: passed on.
+            unsafe {
+                self.terms::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>((*r, r2), at, PAGE);
+            }
+        }
+    }
+
+    /// Adds the pairs of the slots from `at` on; at the `END` only the slots below `end`. The constants are those of
+    /// [`Self::terms`].
     ///
     /// # Safety
     ///
@@ -219,24 +259,73 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         at: usize,
         end: usize,
     ) {
+        let mut r = [[self.eps2; 3]];
+        // SAFETY: passed on.
+        unsafe {
+            let [r2] = self.distances::<SOFT, 1>(at, &mut r);
+            self.terms::<SOFT, LEAST, COINCIDENT, EQUAL, END, FOURTH>((r[0], r2), at, end);
+        }
+    }
+
+    /// Writes x_i - x_j for the slots from `at` on, and returns r^2 + eps^2.
+    ///
+    /// # Safety
+    ///
+    /// `at + N * LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn distances<const SOFT: bool, const N: usize>(
+        &self,
+        at: usize,
+        to: &mut [[S::V; 3]; N],
+    ) -> [S::V; N] {
         let (s, tile) = (self.s, self.j.tile);
-        // x_i - x_j, so that x_j can stay in memory.
-        let mut r = self.x;
-        let mut r2 = self.eps2;
+        let mut r2 = [self.eps2; N];
         if SOFT {
-            // SAFETY: passed on.
-            r2 = s.add(r2, unsafe { s.load(&tile.eps2, at) });
-        }
-        for (k, r) in r.iter_mut().enumerate() {
-            // SAFETY: passed on.
-            *r = s.sub(*r, unsafe { s.load(&tile.x[k], at) });
-            if SPLIT {
+            for (n, r2) in r2.iter_mut().enumerate() {
                 // SAFETY: passed on.
-                let low = s.sub(self.x_low[k], unsafe { s.load(&tile.x_low[k], at) });
-                *r = s.add(*r, low);
+                *r2 = s.add(*r2, unsafe { s.load(&tile.eps2, at + n * S::LANES) });
             }
-            r2 = s.fma(*r, *r, r2);
         }
+        for k in 0..3 {
+            for (n, (to, r2)) in to.iter_mut().zip(&mut r2).enumerate() {
+                let at = at + n * S::LANES;
+                // x_i - x_j, so that x_j can stay in memory.
+                // SAFETY: passed on.
+                let mut r = s.sub(self.x[k], unsafe { s.load(&tile.x[k], at) });
+                if SPLIT {
+                    // SAFETY: passed on.
+                    let low = s.sub(self.x_low[k], unsafe { s.load(&tile.x_low[k], at) });
+                    r = s.add(r, low);
+                }
+                *r2 = s.fma(r, r, *r2);
+                to[k] = r;
+            }
+        }
+        r2
+    }
+
+    /// Adds pairs from their separations and distances. At the `END` only the slots below `end` count. With `FOURTH`, and if
+    /// [`Simd::SERIES`], the roots come from [`Simd::series`], unless j-particles have softening lengths. The
+    /// processor's own root takes longer than all else; meanwhile it computes the roots of the other three vectors.
+    ///
+    /// # Safety
+    ///
+    /// `at + LANES <= PAGE`.
+    #[inline(always)]
+    unsafe fn terms<
+        const SOFT: bool,
+        const LEAST: bool,
+        const COINCIDENT: bool,
+        const EQUAL: bool,
+        const END: bool,
+        const FOURTH: bool,
+    >(
+        &mut self,
+        (r, mut r2): ([S::V; 3], S::V),
+        at: usize,
+        end: usize,
+    ) {
+        let s = self.s;
         if COINCIDENT {
             // A number whose root's square is in range: what has no mass then adds nothing, and what has one
             // overflows as it would without.
