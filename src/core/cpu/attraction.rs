@@ -13,16 +13,13 @@
 
 use std::ops::Range;
 
-use super::kernel::JPage;
+use super::kernel::{JPage, TOGETHER};
 use super::leaves::take_run;
 use super::mean_root::{Approximation, mean_ratio};
 use super::pair::{reread, splat3};
 use super::simd::{Real, Simd, Work, series_softening};
 use super::target::ScaledParticle;
 use crate::sources::jmemory::PAGE;
-
-/// Vectors a pass of the loop.
-const TOGETHER: usize = 4;
 
 /// What a pass over a leaf is made for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -171,10 +168,14 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
     ) {
         let whole = range.start + (range.len() & !(S::LANES - 1));
         let mut at = range.start;
-        // Several vectors a pass: the loop itself takes a tenth of the time otherwise. With split positions there are
-        // registers for two, unless separations wait in memory.
+        // Several vectors a pass: the loop itself takes a tenth of the time otherwise. Split positions leave registers for
+        // two, or for none if registers are few. Then the separations wait in memory.
         let in_memory = SPLIT && !S::MANY_REGISTERS;
-        let together = if SPLIT && !in_memory { 2 } else { TOGETHER };
+        let together = match (in_memory, SPLIT) {
+            (true, _) => TOGETHER,
+            (false, true) => 2,
+            (false, false) => 4,
+        };
         let mut waiting = [[self.eps2; 3]; TOGETHER];
         while at + (together - 1) * S::LANES < whole {
             // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
@@ -213,7 +214,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
     }
 
     /// Adds the pairs of [`TOGETHER`] vectors of slots from `at` on, with the bits of [`Self::add`]. Their distances are found
-    /// together, and the separations are `waiting` in memory: a processor looks only a few instructions ahead.
+    /// first, because a processor looks only a few instructions ahead. `waiting` is memory for their separations.
     ///
     /// # Safety
     ///
@@ -267,7 +268,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         }
     }
 
-    /// Writes x_i - x_j for the slots from `at` on, and returns r^2 + eps^2.
+    /// Returns the r^2 + eps^2 of `N` vectors of pairs from slot `at` on, and writes their x_i - x_j.
     ///
     /// # Safety
     ///
@@ -304,7 +305,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         r2
     }
 
-    /// Adds pairs from their separations and distances. At the `END` only the slots below `end` count. With `FOURTH`, and if
+    /// Adds the pairs of the slots from `at` on, from x_i - x_j and r^2 + eps^2. At the `END` only the slots below `end` count. With `FOURTH`, and if
     /// [`Simd::SERIES`], the roots come from [`Simd::series`], unless j-particles have softening lengths. The
     /// processor's own root takes longer than all else; meanwhile it computes the roots of the other three vectors.
     ///

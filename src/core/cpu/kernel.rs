@@ -26,7 +26,7 @@ pub struct JPage<'a, S: Simd> {
 }
 
 /// Vectors whose distances are found together where registers are few.
-const TOGETHER: usize = 4;
+pub const TOGETHER: usize = 4;
 
 /// The pairs of a leaf between the two halves of the loop, where the registers do not suffice for both.
 pub struct LeafScratch<T> {

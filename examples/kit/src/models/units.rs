@@ -19,13 +19,14 @@ pub fn to_centre_of_mass(bodies: &mut [Body]) {
     }
 }
 
-/// Scales velocities so that 2 T / |W| is `ratio`, which is 1 in virial equilibrium. W is that of the bare pairs. Of more than
-/// [`EXACT_SCALING_LIMIT`] bodies it is estimated by the first so many, which must be a fair sample of all.
+/// Scales velocities so that 2 T / |W| is `ratio`, which is 1 in virial equilibrium. W is the potential energy without
+/// softening. If there are more than [`EXACT_SCALING_LIMIT`] bodies, it is estimated from the first so many, which must be a
+/// random sample of all.
 ///
 /// Where T or W is zero nothing can be scaled and nothing is.
 pub fn set_virial_ratio(bodies: &mut [Body], ratio: f64) {
     let kinetic: f64 = bodies.iter().map(|b| 0.5 * b.mass * dot(&b.v, &b.v)).sum();
-    let potential = potential_by(bodies, EXACT_SCALING_LIMIT);
+    let potential = potential_from(bodies, EXACT_SCALING_LIMIT);
     if kinetic > 0.0 && potential < 0.0 {
         let factor = (-0.5 * ratio * potential / kinetic).sqrt();
         bodies
@@ -34,8 +35,8 @@ pub fn set_virial_ratio(bodies: &mut [Body], ratio: f64) {
     }
 }
 
-/// The potential energy of the bare pairs, estimated by the first `most` bodies where there are more.
-fn potential_by(bodies: &[Body], most: usize) -> f64 {
+/// The potential energy without softening, estimated from the first `most` bodies if there are more.
+fn potential_from(bodies: &[Body], most: usize) -> f64 {
     let sample = &bodies[..bodies.len().min(most)];
     let share = mass(sample) / mass(bodies);
     pairs::energy(sample, 0.0) / (share * share)
@@ -64,7 +65,7 @@ mod tests {
     #[test]
     fn a_part_of_the_bodies_tells_the_potential_energy_of_all() {
         let bodies = plummer(8000, 2);
-        let [all, part] = [8000, 2000].map(|most| potential_by(&bodies, most));
+        let [all, part] = [8000, 2000].map(|most| potential_from(&bodies, most));
         assert_eq!(all, Energy::of(&bodies, 0.0).potential);
         assert!((part / all - 1.0).abs() < 0.03, "{part} {all}");
     }
