@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::kernel::{self, JPage, Variant};
+use super::kernel::{self, JPage, LeftOut, Variant};
 use super::resolution::LeafBounds;
 use super::simd::{Simd, Sums, Work};
 use super::target::ScaledParticle;
@@ -112,7 +112,7 @@ impl<S: Simd, const SPLIT: bool> Work for WithoutStrongest<'_, '_, S, SPLIT> {
         };
         let variant = Variant {
             jerk,
-            mask: true,
+            left_out: Some(LeftOut::ANY),
             nearest: false,
             reduced: false,
             equal: false,

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::division::Task;
 use super::dominant::{DominanceLimit, DominatedLeaf};
-use super::kernel::{self, JPage, LeafScratch, Variant};
+use super::kernel::{self, JPage, LeafScratch, LeftOut, Variant};
 use super::leaves::{self, LeafSums, Walk};
-use super::masses::{Labels, Masses};
+use super::masses::{Found, Labels, Masses};
 use super::nearest;
 use super::pair::LeafLanes;
 use super::resolution::{LeafBounds, Resolution};
@@ -19,7 +19,7 @@ use super::tile;
 use super::workspace::{PURPOSE, TaskParticle, Workspace};
 use crate::error::Result;
 use crate::process::allocation;
-use crate::sources::jmemory::PageArray;
+use crate::sources::jmemory::{PAGE, PageArray};
 use crate::sources::particle::IParticle;
 
 /// The sums over a leaf without a mass, with the signs that [`kernel::leaf`] gives zeros.
@@ -62,7 +62,7 @@ struct Ahead<S: Simd> {
 /// The leaf that is being summed.
 struct PresentLeaf {
     range: Range<usize>,
-    /// Whether some of its slots are to be left out.
+    /// Whether some of its slots are empty.
     holes: bool,
     /// Whether all of its masses are zero.
     massless: bool,
@@ -169,7 +169,7 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         let mass = self.masses.of_leaves[range.start / leaves::length::<S>()];
         self.ahead.of = 0..0;
         self.leaf = PresentLeaf {
-            holes: !range.len().is_multiple_of(S::LANES) || !page.is_full(range.clone()),
+            holes: !page.is_full(range.clone()),
             massless: mass == 0.0,
             bound: DominanceLimit::of(mass, self.masses.one_sign),
             unproved: 0,
@@ -237,7 +237,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
             let variant = Variant {
                 jerk,
                 reduced: self.reduced_factors.is_some() && !jerk,
-                mask: self.leaf.holes || self.labels.may_hold(target.label),
+                left_out: self.left_out(target.label),
                 nearest,
                 equal: self.masses.equal,
             };
@@ -250,6 +250,26 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
                 self.distances,
                 self.halfway.as_deref_mut(),
             ));
+        }
+    }
+
+    /// The slots of the present leaf that an i-particle with this label leaves out, if there are any.
+    #[inline(always)]
+    fn left_out(&self, label: i32) -> Option<LeftOut> {
+        let (page, range) = (self.sources.page, &self.leaf.range);
+        let found = match (self.leaf.holes, self.labels.may_hold(label)) {
+            (false, false) => Found::Nowhere,
+            (false, true) if kernel::masks_few::<S, SPLIT>() => {
+                self.labels.find(page, label, self.shared.slots(page))
+            }
+            _ => Found::Anywhere,
+        };
+        let whole = range.end;
+        match found {
+            Found::Anywhere => Some(LeftOut::ANY),
+            Found::At(own) if range.contains(&own) => Some(LeftOut { own, whole }),
+            _ if range.len().is_multiple_of(S::LANES) => None,
+            _ => Some(LeftOut { own: PAGE, whole }),
         }
     }
 

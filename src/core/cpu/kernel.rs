@@ -51,8 +51,8 @@ impl<T: Real> Default for LeafScratch<T> {
 pub struct Variant {
     /// Whether any velocity is not zero.
     pub jerk: bool,
-    /// Whether some slots are to be left out.
-    pub mask: bool,
+    /// Which slots are to be left out, if any.
+    pub left_out: Option<LeftOut>,
     /// Whether the smallest distance is wanted.
     pub nearest: bool,
     /// Whether pairs are computed in `reduced` precision: without jerks, if positions are not split.
@@ -61,12 +61,39 @@ pub struct Variant {
     pub equal: bool,
 }
 
+/// Whether the loop looks at labels only where a slot is to be left out, by [`LeftOut`]. A mask takes as long as a fifth of the
+/// other terms. Processors with registers for masks make one beside other operations, and the loop of split positions loses
+/// as much in large clusters as it gains in small ones.
+pub const fn masks_few<S: Simd, const SPLIT: bool>() -> bool {
+    !S::MANY_REGISTERS && !SPLIT
+}
+
+/// Which slots of a leaf are to be left out.
+#[derive(Clone, Copy, Debug)]
+pub struct LeftOut {
+    /// The slot that alone may have the label of the i-particle below `whole`.
+    pub own: usize,
+    /// The slot up to which all others count.
+    pub whole: usize,
+}
+
+impl LeftOut {
+    /// Any slot may be one of them.
+    pub const ANY: Self = Self { own: 0, whole: 0 };
+
+    /// Whether some of these slots may be left out.
+    #[inline(always)]
+    fn concerns(&self, at: usize, count: usize) -> bool {
+        self.own.wrapping_sub(at) < count || at + count > self.whole
+    }
+}
+
 /// Returns, lane by lane, the sums over the slots of `range`, which lie in one leaf, in the tile's units, and the
 /// smallest softened r^2 if it is wanted. In that case `distances` receives the softened r^2 of every slot, or the greatest
 /// number for slots that are left out. `halfway` is scratch memory that speeds up instruction sets with few
 /// registers; the bits are the same without it.
 ///
-/// `range` is not empty and begins at a multiple of the lanes. Without a mask it also ends at one. If a pair without
+/// `range` is not empty and begins at a multiple of the lanes. If nothing is left out, it also ends at one. If a pair without
 /// softening is at distance 0 in this precision, the sums are infinite or NaN. Whether the particles coincide is then
 /// decided in double precision.
 #[inline(always)]
@@ -79,25 +106,29 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     distances: &mut PageArray<S::T>,
     halfway: Option<&mut LeafScratch<S::T>>,
 ) -> LeafLanes<S> {
+    let (mask, left_out) = (
+        variant.left_out.is_some(),
+        variant.left_out.unwrap_or(LeftOut::ANY),
+    );
     macro_rules! with {
         ($jerk:literal $mask:literal $nearest:literal $reduced:literal) => {
             with!($jerk $mask $nearest $reduced false)
         };
         ($jerk:literal $mask:literal $nearest:literal $reduced:literal $equal:literal) => {
             pairs::<S, SPLIT, $jerk, $mask, $nearest, false, $reduced, $equal>(
-                s, j, i, range, distances, halfway,
+                s, j, i, (range, left_out), distances, halfway,
             )
         };
     }
     if variant.reduced && !variant.jerk && !SPLIT && !S::T::IS_DOUBLE {
-        return match (variant.mask, variant.nearest) {
+        return match (mask, variant.nearest) {
             (false, false) => with!(false false false true),
             (false, true) => with!(false false true true),
             (true, false) => with!(false true false true),
             (true, true) => with!(false true true true),
         };
     }
-    match (variant.jerk, variant.mask, variant.nearest) {
+    match (variant.jerk, mask, variant.nearest) {
         // One multiplication less, with the same bits.
         (true, false, false) if variant.equal => with!(true false false false true),
         (true, false, false) => with!(true false false false),
@@ -122,6 +153,7 @@ pub fn careful_leaf<S: Simd>(
     range: Range<usize>,
     distances: &mut PageArray<S::T>,
 ) -> (Sums, S::T) {
+    let range = (range, LeftOut::ANY);
     let lanes = if nearest {
         pairs::<S, false, true, true, true, true, false, false>(s, j, i, range, distances, None)
     } else {
@@ -206,7 +238,7 @@ fn pairs<
     s: S,
     j: JPage<'_, S>,
     i: &ScaledParticle<S::T>,
-    range: Range<usize>,
+    (range, left_out): (Range<usize>, LeftOut),
     distances: &mut PageArray<S::T>,
     halfway: Option<&mut LeafScratch<S::T>>,
 ) -> LeafLanes<S> {
@@ -217,6 +249,7 @@ fn pairs<
         slots: Slots::of(j.page),
         label: i.label,
         end: range.end,
+        left_out,
         sums: LaneSums::none(s),
         least: s.splat(S::T::MAX),
     };
@@ -270,6 +303,7 @@ struct Pass<
     slots: Slots<'a>,
     label: i32,
     end: usize,
+    left_out: LeftOut,
     sums: LaneSums<S>,
     least: S::V,
 }
@@ -461,7 +495,8 @@ impl<
             _ => s.refine::<SPLIT>(r2, estimate),
         };
         let mut felt = s.mask(0);
-        if MASK {
+        let all = CAREFUL || !masks_few::<S, SPLIT>();
+        if MASK && (all || self.left_out.concerns(at, S::LANES)) {
             // SAFETY: passed on.
             let counts = unsafe { self.slots.counting(s, self.label, at, self.end) };
             y = s.select(counts, y, s.splat(S::T::default()));

@@ -94,12 +94,25 @@ pub fn mass_of<T: Real>(masses: &[T]) -> f64 {
     sums.iter().sum()
 }
 
-/// The range of the labels of one page.
+/// The labels of one page.
 #[derive(Default)]
 pub struct Labels {
     least: i32,
     greatest: i32,
+    /// Number of the first slots whose labels ascend.
+    ascending: usize,
     version: Option<u64>,
+}
+
+/// Where in a page a label is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Found {
+    /// In no slot.
+    Nowhere,
+    /// In this slot alone.
+    At(usize),
+    /// Perhaps in any slot, or in several.
+    Anywhere,
 }
 
 impl Labels {
@@ -109,16 +122,35 @@ impl Labels {
         self.version == Some(page.index_version())
     }
 
-    /// Copies the range of the labels of `page`.
+    /// Takes over the labels of `page`.
     #[inline(always)]
     pub fn load(&mut self, page: &Page) {
         (self.least, self.greatest) = page.index_range();
+        let pairs = page.index().windows(2);
+        self.ascending = 1 + pairs.take_while(|two| two[0] < two[1]).count();
         self.version = Some(page.index_version());
     }
 
     /// Whether some particle of the page may have this label.
     #[inline(always)]
-    pub fn may_hold(&self, index: i32) -> bool {
-        (self.least..=self.greatest).contains(&index)
+    pub fn may_hold(&self, label: i32) -> bool {
+        (self.least..=self.greatest).contains(&label)
+    }
+
+    /// Where a label is among the slots below `end` of `page`.
+    pub fn find(&self, page: &Page, label: i32, end: usize) -> Found {
+        if end > self.ascending {
+            return Found::Anywhere;
+        }
+        let labels = &page.index()[..end];
+        // Most clients number their particles without gaps.
+        let first = labels.first().copied().unwrap_or_default();
+        let guess = usize::try_from(i64::from(label) - i64::from(first)).unwrap_or(usize::MAX);
+        match labels.get(guess) {
+            Some(found) if *found == label => Found::At(guess),
+            _ => labels
+                .binary_search(&label)
+                .map_or(Found::Nowhere, Found::At),
+        }
     }
 }

@@ -86,7 +86,7 @@ impl Reaches {
             return;
         }
         let by_mass = mass.cbrt();
-        let by_acceleration = acceleration.max(f64::MIN_POSITIVE).powf(-0.25);
+        let by_acceleration = acceleration.max(f64::MIN_POSITIVE).sqrt().sqrt().recip();
         for from in (0..self.firsts.len()).step_by(CHUNK) {
             let n = CHUNK.min(self.firsts.len() - from);
             let part = |column: &'a [f64]| &column[from..][..n];

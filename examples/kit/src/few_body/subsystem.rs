@@ -81,8 +81,8 @@ impl Surroundings {
     pub fn reach(&self) -> Reach {
         Reach {
             near: self.near2.sqrt(),
-            members: self.reach6.powf(1.0 / 6.0),
-            quadrupole: self.most.powf(0.25),
+            members: self.reach6.cbrt().sqrt(),
+            quadrupole: self.most.sqrt().sqrt(),
         }
     }
 

@@ -49,6 +49,76 @@ fn same_bits_alone_in_any_block_in_any_order_on_any_number_of_threads() {
     }
 }
 
+/// Labels that ascend show the slot that an i-particle leaves out; others are compared one by one.
+#[test]
+fn same_bits_whatever_the_labels() {
+    let (_, particles) = cluster(1100, 1.0);
+    // Of each particle, and one that no particle has.
+    type Label = fn(i32) -> i32;
+    let labels: [(Label, Label); 5] = [
+        (|k| k, |_| 5000),
+        (|k| k - 2000, |_| 5000),
+        (|k| 3 * k - 1500, |k| 3 * k - 1499),
+        (|k| -k, |_| 5000),
+        (|k| if k % 50 < 48 { k } else { k ^ 1 }, |_| -1),
+    ];
+    let memories = labels.map(|(label, _)| {
+        let mut memory = JMemory::default();
+        for (address, p) in (0..).zip(&particles) {
+            let index = label(p.index);
+            memory.write(address, &JParticle { index, ..*p }).unwrap();
+        }
+        memory
+    });
+    let forces = |precision, (nj, eps2), nearest, which: usize| -> Vec<(String, Vec<Force>)> {
+        let (label, of_none) = labels[which];
+        let mut block = ForceRequest {
+            nj,
+            ti: 0.01,
+            particles: [0..50, 480..540, 1010..1099]
+                .into_iter()
+                .flat_map(|some| i_particles(&particles[some], eps2))
+                .collect(),
+        };
+        for (k, i) in block.particles.iter_mut().enumerate() {
+            i.index = match k % 10 {
+                9 => of_none(i.index),
+                _ => label(i.index),
+            };
+        }
+        let of = |(name, mut backend): (String, Box<dyn Backend>)| {
+            let mut found = Results::default();
+            backend
+                .finish(&memories[which], &block, nearest, &mut found)
+                .expect("the CPU computes any block");
+            (name, found.forces)
+        };
+        backends(precision, 2).into_iter().map(of).collect()
+    };
+    let sizes = [
+        (1100, 1e-4),
+        (1024, 1e-4),
+        (999, 0.0),
+        (300, 1e-4),
+        (3, 1e-4),
+    ];
+    for precision in [PRECISIONS.as_slice(), &[Precision::Reduced]].concat() {
+        for size in sizes {
+            for nearest in [false, true] {
+                let expected = forces(precision, size, nearest, 0);
+                for which in 1..labels.len() {
+                    let found = forces(precision, size, nearest, which);
+                    for ((name, found), (_, expected)) in found.iter().zip(&expected) {
+                        let differing = found.iter().zip(expected).position(|(a, b)| a != b);
+                        let what = format!("{name} {precision} {size:?} {nearest}, labels {which}");
+                        assert_eq!(differing, None, "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Few i-particles and many pages, some of which are absent. Each task sums over some of the pages, and its sums
 /// are joined with those of the other tasks along the tree.
 #[test]

@@ -247,6 +247,39 @@ fn holes_in_the_memory_and_labels_of_any_kind() {
     }
 }
 
+/// Labels between those of the particles, and labels of two particles in one page or in two, all of whose slots are in use.
+#[test]
+fn labels_of_none_and_of_several() {
+    let (_, mut particles) = cluster(1024, 1.0);
+    for (k, p) in particles.iter_mut().enumerate() {
+        p.index = match k {
+            // As 150.
+            300 => 300,
+            // As 200 and later ones.
+            512.. => 2 * (k as i32 - 312),
+            _ => 2 * k as i32,
+        };
+    }
+    let mut memory = JMemory::default();
+    for (address, p) in (0..).zip(&particles) {
+        memory.write(address, p).unwrap();
+    }
+    for precision in PRECISIONS {
+        let mut block = ForceRequest {
+            nj: 1024,
+            ti: 0.03,
+            particles: [140..160, 290..310, 700..710]
+                .into_iter()
+                .flat_map(|some| i_particles(&particles[some], 1e-4))
+                .collect(),
+        };
+        for (k, i) in block.particles.iter_mut().enumerate() {
+            i.index += i32::from(k % 5 == 0);
+        }
+        assert_agrees(&memory, &block, precision);
+    }
+}
+
 #[test]
 fn no_jerk_is_computed_at_rest_and_none_is_missed() {
     let (mut memory, particles) = cluster(600, 1.0);
