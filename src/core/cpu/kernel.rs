@@ -61,9 +61,9 @@ pub struct Variant {
     pub equal: bool,
 }
 
-/// Whether the loop looks at labels only where a slot is to be left out, by [`LeftOut`]. A mask takes as long as a fifth of the
-/// other terms. Processors with registers for masks make one beside other operations, and the loop of split positions loses
-/// as much in large clusters as it gains in small ones.
+/// Whether the loop compares labels only in the vectors that [`LeftOut`] names, and not in all. With AVX2 a comparison takes a
+/// fifth as long as the other terms of a vector. AVX-512 has registers for its results, and NEON was not measured. The loop of
+/// split positions would lose as much in large clusters as it gains in small ones.
 pub const fn masks_few<S: Simd, const SPLIT: bool>() -> bool {
     !S::MANY_REGISTERS && !SPLIT
 }
@@ -71,9 +71,9 @@ pub const fn masks_few<S: Simd, const SPLIT: bool>() -> bool {
 /// Which slots of a leaf are to be left out.
 #[derive(Clone, Copy, Debug)]
 pub struct LeftOut {
-    /// The slot that alone may have the label of the i-particle below `whole`.
+    /// The slot with the label of the i-particle; [`PAGE`] if there is none.
     pub own: usize,
-    /// The slot up to which all others count.
+    /// The end of the slots that count, all but `own`.
     pub whole: usize,
 }
 

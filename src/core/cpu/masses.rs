@@ -94,7 +94,7 @@ pub fn mass_of<T: Real>(masses: &[T]) -> f64 {
     sums.iter().sum()
 }
 
-/// The labels of one page.
+/// What is known of the labels of one page.
 #[derive(Default)]
 pub struct Labels {
     least: i32,
@@ -122,7 +122,7 @@ impl Labels {
         self.version == Some(page.index_version())
     }
 
-    /// Takes over the labels of `page`.
+    /// Notes the range and the order of the labels of `page`.
     #[inline(always)]
     pub fn load(&mut self, page: &Page) {
         (self.least, self.greatest) = page.index_range();

@@ -384,11 +384,16 @@ impl Header {
     /// Whether every slot of `range` holds a particle.
     #[inline]
     pub fn is_full(&self, range: Range<usize>) -> bool {
-        range
-            .clone()
-            .step_by(64)
-            .all(|s| self.present[s / 64] == u64::MAX)
-            || range.into_iter().all(|s| self.holds(s))
+        let mut slot = range.start;
+        while slot < range.end {
+            let count = (64 - slot % 64).min(range.end - slot);
+            let some = (u64::MAX >> (64 - count)) << (slot % 64);
+            if self.present[slot / 64] & some != some {
+                return false;
+            }
+            slot += count;
+        }
+        true
     }
 
     /// Slots below the address `nj` that hold a particle, in address order.

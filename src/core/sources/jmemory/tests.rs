@@ -531,3 +531,18 @@ fn a_load_empties_all_other_addresses() {
     assert_eq!(memory.header(2).changed().count(), 0);
     assert_eq!(memory.page(2).mass(), &[0.0; PAGE]);
 }
+
+#[test]
+fn a_range_is_full_if_each_slot_holds_a_particle() {
+    let mut memory = JMemory::default();
+    for address in (0..200).filter(|address| ![64, 130, 191].contains(address)) {
+        memory.write(address, &JParticle::default()).unwrap();
+    }
+    let page = memory.pages(200).next().unwrap();
+    for start in 0..210 {
+        for end in start..210 {
+            let each = (start..end).all(|slot| page.holds(slot));
+            assert_eq!(page.is_full(start..end), each, "{start}..{end}");
+        }
+    }
+}
