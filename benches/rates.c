@@ -6,6 +6,7 @@
  * An entry is INTERFACE[:NAME=VALUE...]:LIBRARY, such as g6:KIRIN_PRECISION=mixed:KIRIN_SIMD=avx2:target/release/libkirin.so. INTERFACE is
  *
  *     g6   forces with jerks, softened
+ *     rest the same of particles at rest, whose jerks are zero
  *     g5   forces without jerks, softened
  *     g50  forces without jerks and without softening
  *
@@ -32,7 +33,7 @@ typedef double vector[3];
 static struct entry {
     const char *text, *settings, *library;
     double eps;
-    int grape5, most;
+    int grape5, rest, most;
     int (*open)(int), (*pipelines)(void), (*set_ti)(int, double);
     int (*set_j)(int, int, int, double, double, double, const double *, const double *, const double *, const double *, const double *);
     int (*first)(int, int, int, int *, vector *, vector *, vector *, vector *, double *, double, double *);
@@ -43,7 +44,7 @@ static struct entry {
     double times[SIZES][ROUNDS], error[2];
 } entries[ENTRIES];
 
-static vector x[MOST], v[MOST], xi[NI], vi[NI], acc[NI], jerk[NI], exact[2][NI], exact_jerk[NI];
+static vector x[MOST], v[MOST], xi[NI], vi[NI], nothing[NI], acc[NI], jerk[NI], exact[2][NI], exact_jerk[NI];
 static double m[MOST], pot[NI], h2[NI];
 static int label[NI], nj = 16384;
 
@@ -143,10 +144,11 @@ static void block(struct entry *e, int ni)
         e->force(xi, acc, pot, ni);
         return;
     }
+    vector *velocities = e->rest ? nothing : vi;
     for (int at = 0; at < ni; at += e->most) {
         int some = ni - at < e->most ? ni - at : e->most;
-        e->first(0, nj, some, label + at, xi + at, vi + at, acc + at, jerk + at, pot + at, e->eps * e->eps, h2 + at);
-        e->last(0, nj, some, label + at, xi + at, vi + at, e->eps * e->eps, h2 + at, acc + at, jerk + at, pot + at);
+        e->first(0, nj, some, label + at, xi + at, velocities + at, acc + at, jerk + at, pot + at, e->eps * e->eps, h2 + at);
+        e->last(0, nj, some, label + at, xi + at, velocities + at, e->eps * e->eps, h2 + at, acc + at, jerk + at, pot + at);
     }
 }
 
@@ -169,8 +171,9 @@ static void prepare(struct entry *e, char *text)
     if (count < 2)
         fail("an entry is INTERFACE[:NAME=VALUE...]:LIBRARY");
     e->grape5 = !strcmp(parts[0], "g5") || !strcmp(parts[0], "g50");
-    if (!e->grape5 && strcmp(parts[0], "g6"))
-        fail("the interface is g6, g5 or g50");
+    e->rest = !strcmp(parts[0], "rest");
+    if (!e->grape5 && !e->rest && strcmp(parts[0], "g6"))
+        fail("the interface is g6, rest, g5 or g50");
     e->eps = strcmp(parts[0], "g50") ? EPS : 0;
     for (int k = 1; k < count - 1; k++) {
         char *value = strchr(parts[k], '=');
@@ -201,12 +204,12 @@ static void prepare(struct entry *e, char *text)
         e->open(0);
         e->most = e->pipelines();
         for (int k = 0; k < nj; k++)
-            e->set_j(0, k, k + 1, 0.0, 1.0, m[k], zero, zero, zero, v[k], x[k]);
+            e->set_j(0, k, k + 1, 0.0, 1.0, m[k], zero, zero, zero, e->rest ? zero : v[k], x[k]);
         e->set_ti(0, 0.0);
     }
     block(e, NI);
     e->error[0] = error(acc, exact[e->eps == 0]);
-    e->error[1] = e->grape5 ? 0 : error(jerk, exact_jerk);
+    e->error[1] = e->grape5 || e->rest ? 0 : error(jerk, exact_jerk);
     for (int s = 0; s < SIZES; s++) {
         double begin = processor();
         block(e, BLOCKS[s]);
@@ -263,7 +266,7 @@ int main(int argc, char **argv)
             qsort(e->times[s], (size_t)rounds, sizeof(double), by_size);
             printf(" %.3f (%.3f) |", pairs / e->times[s][rounds / 2], pairs / e->times[s][0]);
         }
-        printf(e->grape5 ? " %.1e | |\n" : " %.1e | %.1e |\n", e->error[0], e->error[1]);
+        printf(e->grape5 || e->rest ? " %.1e | |\n" : " %.1e | %.1e |\n", e->error[0], e->error[1]);
     }
     return 0;
 }

@@ -169,7 +169,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     least: false,
                     coincident: false,
                     equal: masses.equal && slots == PAGE,
-                    reduced: self.reduced.is_some(),
+                    reduced: self.reduced,
                 },
                 places: prepared
                     .places
@@ -238,7 +238,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             let BlockContext { s, correction, .. } = *self.shared;
             // SAFETY: `k` is one of `of`, whose lanes were written.
             let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init_ref() };
-            let (sums, least) = lanes.over_lanes(s, kind, correction);
+            let (sums, least) = lanes.over_lanes(s, kind.coincident || kind.least, correction);
             let sound = match self.is_quickly_proved(&sums, target) {
                 true => true,
                 false => {

@@ -1,4 +1,4 @@
-//! The pair loop of particles without velocities: acceleration and potential, and nothing else.
+//! The pair loop of particles at rest: acceleration and potential, and nothing else.
 //!
 //! Where the estimate of 1 / r is accurate enough, one step makes m / r^3 from it. Otherwise 1 / r is refined first.
 //! The potential is the sum of (m / r^3) r^2.
@@ -8,18 +8,19 @@
 //! | single precision | 15 | 17 |
 //! | split positions | 21 | 23 |
 //!
-//! If all masses are equal, this loop takes one operation less. It masks only the end of the page: there are no labels,
-//! and a slot without a particle has no mass. As in [`super::kernel`], no closure calls a vector operation.
+//! If all masses are equal, this loop takes one operation less. [`leaf`] masks only the end of the page: a slot without a
+//! particle has no mass. [`labelled_leaf`] masks what else is left out, too. As in [`super::kernel`], no closure calls a
+//! vector operation.
 
 use std::ops::Range;
 
-use super::kernel::{JPage, TOGETHER};
+use super::kernel::{JPage, LeftOut, TOGETHER};
 use super::leaves::take_run;
 use super::mean_root::{Approximation, mean_ratio};
-use super::pair::{reread, splat3};
-use super::simd::{Real, Simd, Work, series_softening};
+use super::pair::{Slots, reread, splat3};
+use super::simd::{Real, Simd, Sums, Work, series_softening};
 use super::target::ScaledParticle;
-use crate::sources::jmemory::PAGE;
+use crate::sources::jmemory::{PAGE, PageArray};
 
 /// What a pass over a leaf is made for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,14 +50,23 @@ impl<S: Simd> Lanes<S> {
     /// The sums over all lanes, and the smallest softened r^2 if it was wanted, in the tile's units. `correction` is what
     /// [`Correction`] returns.
     #[inline(always)]
-    pub fn over_lanes(&self, s: S, kind: LeafPass, correction: f64) -> ([f64; 4], S::T) {
+    pub fn over_lanes(&self, s: S, wants_least: bool, correction: f64) -> ([f64; 4], S::T) {
         let [x, y, z, pot] = s.sums_of_four(self.sums.each_ref());
         let acc = -correction;
-        let least = match kind.coincident || kind.least {
+        let least = match wants_least {
             true => s.least(self.least),
             false => S::T::MAX,
         };
         ([acc * x, acc * y, acc * z, correction * pot], least)
+    }
+
+    /// The same with jerks, which are zero. Sums that nothing was added to have the signs that [`super::kernel`] gives
+    /// them.
+    #[inline(always)]
+    pub fn with_jerks(&self, s: S, wants_least: bool, correction: f64) -> (Sums, S::T) {
+        let ([x, y, z, pot], least) = self.over_lanes(s, wants_least, correction);
+        let sums = [x + 0.0, y + 0.0, z + 0.0, pot, 0.0, 0.0, 0.0, 0.0];
+        (sums, least)
     }
 }
 
@@ -73,24 +83,59 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
 ) -> Lanes<S> {
-    match kind.reduced && !SPLIT && !S::T::IS_DOUBLE {
-        true => sums::<S, SPLIT, true>(s, kind, j, i, range),
-        false => sums::<S, SPLIT, false>(s, kind, j, i, range),
-    }
+    sums::<S, SPLIT, false>(s, kind, j, i, range, LeftOut::ANY, None)
 }
 
-/// [`leaf`] in one precision.
+/// [`leaf`] without the slots that are left out. If the smallest distance is wanted, and j-particles have no softening
+/// lengths, `distances` receives the softened r^2 of every slot, or the greatest number for slots that are left out.
 #[inline(always)]
-fn sums<S: Simd, const SPLIT: bool, const REDUCED: bool>(
+pub fn labelled_leaf<S: Simd, const SPLIT: bool>(
     s: S,
     kind: LeafPass,
     j: JPage<'_, S>,
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
+    left_out: LeftOut,
+    distances: Option<&mut PageArray<S::T>>,
 ) -> Lanes<S> {
-    let mut pass = Pass::<S, SPLIT, REDUCED> {
+    sums::<S, SPLIT, true>(s, kind, j, i, range, left_out, distances)
+}
+
+/// [`labelled_leaf`] if `LABELLED`, else [`leaf`].
+#[inline(always)]
+fn sums<S: Simd, const SPLIT: bool, const LABELLED: bool>(
+    s: S,
+    kind: LeafPass,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
+    range: Range<usize>,
+    left_out: LeftOut,
+    distances: Option<&mut PageArray<S::T>>,
+) -> Lanes<S> {
+    match kind.reduced && !SPLIT && !S::T::IS_DOUBLE {
+        true => sums_in::<S, SPLIT, true, LABELLED>(s, kind, j, i, range, left_out, distances),
+        false => sums_in::<S, SPLIT, false, LABELLED>(s, kind, j, i, range, left_out, distances),
+    }
+}
+
+/// [`sums`] in one precision.
+#[inline(always)]
+fn sums_in<S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool>(
+    s: S,
+    kind: LeafPass,
+    j: JPage<'_, S>,
+    i: &ScaledParticle<S::T>,
+    range: Range<usize>,
+    left_out: LeftOut,
+    distances: Option<&mut PageArray<S::T>>,
+) -> Lanes<S> {
+    let mut pass = Pass::<S, SPLIT, REDUCED, LABELLED> {
         s,
         j,
+        slots: Slots::of(j.page),
+        label: i.label,
+        left_out,
+        distances,
         x: splat3(s, &i.x),
         x_low: splat3(s, &i.x_low),
         eps2: s.splat(match S::SERIES && !kind.soft {
@@ -102,6 +147,12 @@ fn sums<S: Simd, const SPLIT: bool, const REDUCED: bool>(
     };
     // What is rare has all that is rare.
     match kind {
+        LeafPass { soft: true, .. } if LABELLED && S::T::IS_DOUBLE => {
+            pass.over::<true, false, false, false>(range)
+        }
+        LeafPass { least: true, .. } if LABELLED => pass.over::<false, true, false, false>(range),
+        LeafPass { equal: true, .. } if LABELLED => pass.over::<false, false, false, true>(range),
+        _ if LABELLED => pass.over::<false, false, false, false>(range),
         LeafPass {
             soft: true,
             least: false,
@@ -122,10 +173,20 @@ fn sums<S: Simd, const SPLIT: bool, const REDUCED: bool>(
     }
 }
 
+/// Whether separations wait in memory.
+const fn in_memory<S: Simd, const SPLIT: bool>() -> bool {
+    SPLIT && !S::MANY_REGISTERS
+}
+
 /// One i-particle and its sums over a leaf.
-struct Pass<'a, S: Simd, const SPLIT: bool, const REDUCED: bool> {
+struct Pass<'a, S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool> {
     s: S,
     j: JPage<'a, S>,
+    slots: Slots<'a>,
+    label: i32,
+    left_out: LeftOut,
+    /// Where the r^2 are wanted.
+    distances: Option<&'a mut PageArray<S::T>>,
     x: [S::V; 3],
     x_low: [S::V; 3],
     eps2: S::V,
@@ -134,7 +195,9 @@ struct Pass<'a, S: Simd, const SPLIT: bool, const REDUCED: bool> {
     least: S::V,
 }
 
-impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED> {
+impl<S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool>
+    Pass<'_, S, SPLIT, REDUCED, LABELLED>
+{
     /// Adds the pairs of a leaf: the sums of its first run, and those of the second to them.
     #[inline(always)]
     fn over<const SOFT: bool, const LEAST: bool, const COINCIDENT: bool, const EQUAL: bool>(
@@ -169,9 +232,8 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         let whole = range.start + (range.len() & !(S::LANES - 1));
         let mut at = range.start;
         // Several vectors a pass: the loop itself takes a tenth of the time otherwise. Split positions leave registers for
-        // two, or for none if registers are few. Then the separations wait in memory.
-        let in_memory = SPLIT && !S::MANY_REGISTERS;
-        let together = match (in_memory, SPLIT) {
+        // two, or for none if registers are few.
+        let together = match (in_memory::<S, SPLIT>(), SPLIT) {
             (true, _) => TOGETHER,
             (false, true) => 2,
             (false, false) => 4,
@@ -180,23 +242,12 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         while at + (together - 1) * S::LANES < whole {
             // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
             unsafe {
-                if in_memory {
-                    self.add_together::<SOFT, LEAST, COINCIDENT, EQUAL>(at, &mut waiting);
-                } else {
-                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(at, range.end);
-                    self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(
-                        at + S::LANES,
-                        range.end,
-                    );
-                    if !SPLIT {
-                        self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(
-                            at + 2 * S::LANES,
-                            range.end,
-                        );
-                        self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, true>(
-                            at + 3 * S::LANES,
-                            range.end,
-                        );
+                match self.leaves_out(at, together) {
+                    true => {
+                        self.several::<SOFT, LEAST, COINCIDENT, EQUAL, true>(at, &mut waiting);
+                    }
+                    false => {
+                        self.several::<SOFT, LEAST, COINCIDENT, EQUAL, false>(at, &mut waiting);
                     }
                 }
             }
@@ -204,12 +255,55 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         }
         while at < whole {
             // SAFETY: as above.
-            unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(at, range.end) };
+            unsafe {
+                match self.leaves_out(at, 1) {
+                    true => self.add::<SOFT, LEAST, COINCIDENT, EQUAL, true, false>(at, PAGE),
+                    false => self.add::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>(at, PAGE),
+                }
+            }
             at += S::LANES;
         }
         if at < range.end {
             // SAFETY: as above.
             unsafe { self.add::<SOFT, LEAST, COINCIDENT, EQUAL, true, false>(at, range.end) };
+        }
+    }
+
+    /// Whether slots of this many vectors from `at` on may be left out.
+    #[inline(always)]
+    fn leaves_out(&self, at: usize, vectors: usize) -> bool {
+        LABELLED && self.left_out.concerns(at, vectors * S::LANES)
+    }
+
+    /// Adds the pairs of several vectors from `at` on, as many as [`Self::run`] takes in a pass. `waiting` is memory for
+    /// their separations.
+    ///
+    /// # Safety
+    ///
+    /// `at` plus the slots of these vectors is at most PAGE.
+    #[inline(always)]
+    unsafe fn several<
+        const SOFT: bool,
+        const LEAST: bool,
+        const COINCIDENT: bool,
+        const EQUAL: bool,
+        const MASK: bool,
+    >(
+        &mut self,
+        at: usize,
+        waiting: &mut [[S::V; 3]; TOGETHER],
+    ) {
+        // SAFETY: passed on.
+        unsafe {
+            if in_memory::<S, SPLIT>() {
+                return self.add_together::<SOFT, LEAST, COINCIDENT, EQUAL, MASK>(at, waiting);
+            }
+            self.add::<SOFT, LEAST, COINCIDENT, EQUAL, MASK, false>(at, PAGE);
+            self.add::<SOFT, LEAST, COINCIDENT, EQUAL, MASK, false>(at + S::LANES, PAGE);
+            if !SPLIT {
+                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, MASK, false>(at + 2 * S::LANES, PAGE);
+                self.add::<SOFT, LEAST, COINCIDENT, EQUAL, MASK, true>(at + 3 * S::LANES, PAGE);
+            }
         }
     }
 
@@ -225,6 +319,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         const LEAST: bool,
         const COINCIDENT: bool,
         const EQUAL: bool,
+        const MASK: bool,
     >(
         &mut self,
         at: usize,
@@ -236,13 +331,13 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
             let at = at + n * S::LANES;
             // SAFETY: passed on.
             unsafe {
-                self.terms::<SOFT, LEAST, COINCIDENT, EQUAL, false, false>((*r, r2), at, PAGE);
+                self.terms::<SOFT, LEAST, COINCIDENT, EQUAL, MASK, false>((*r, r2), at, PAGE);
             }
         }
     }
 
-    /// Adds the pairs of the slots from `at` on; at the `END` only the slots below `end`. The constants are those of
-    /// [`Self::terms`].
+    /// Adds the pairs of the slots from `at` on; with `MASK` only those below `end` that are not left out. The constants
+    /// are those of [`Self::terms`].
     ///
     /// # Safety
     ///
@@ -253,7 +348,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         const LEAST: bool,
         const COINCIDENT: bool,
         const EQUAL: bool,
-        const END: bool,
+        const MASK: bool,
         const FOURTH: bool,
     >(
         &mut self,
@@ -264,7 +359,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         // SAFETY: passed on.
         unsafe {
             let [r2] = self.distances::<SOFT, 1>(at, &mut r);
-            self.terms::<SOFT, LEAST, COINCIDENT, EQUAL, END, FOURTH>((r[0], r2), at, end);
+            self.terms::<SOFT, LEAST, COINCIDENT, EQUAL, MASK, FOURTH>((r[0], r2), at, end);
         }
     }
 
@@ -305,9 +400,10 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         r2
     }
 
-    /// Adds the pairs of the slots from `at` on, from x_i - x_j and r^2 + eps^2. At the `END` only the slots below `end` count. With `FOURTH`, and if
-    /// [`Simd::SERIES`], the roots come from [`Simd::series`], unless j-particles have softening lengths. The
-    /// processor's own root takes longer than all else; meanwhile it computes the roots of the other three vectors.
+    /// Adds the pairs of the slots from `at` on, from x_i - x_j and r^2 + eps^2; with `MASK` only those below `end` that
+    /// are not left out. With `FOURTH`, and if [`Simd::SERIES`], the roots come from [`Simd::series`], unless j-particles
+    /// have softening lengths. The processor's own root takes longer than all else; meanwhile it computes the roots of the
+    /// other three vectors.
     ///
     /// # Safety
     ///
@@ -318,7 +414,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
         const LEAST: bool,
         const COINCIDENT: bool,
         const EQUAL: bool,
-        const END: bool,
+        const MASK: bool,
         const FOURTH: bool,
     >(
         &mut self,
@@ -331,9 +427,6 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
             // A number whose root's square is in range: what has no mass then adds nothing, and what has one
             // overflows as it would without.
             r2 = s.greater_magnitude(r2, s.splat(S::T::from_f64(S::T::ROOT_IN_RANGE)));
-        }
-        if LEAST {
-            self.least = s.min(r2, self.least);
         }
         let m = match EQUAL {
             true => None,
@@ -349,10 +442,21 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool> Pass<'_, S, SPLIT, REDUCED
             }
             false => s.attraction::<SPLIT>(m, r2, s.estimate(r2)),
         };
-        if END {
-            let below = s.mask(((1_u64 << (end - at)) - 1) as u32);
-            m_r3 = s.select(below, m_r3, s.splat(S::T::default()));
-            r2 = s.select(below, r2, s.splat(S::T::default()));
+        if MASK {
+            let counts = match LABELLED {
+                // SAFETY: passed on.
+                true => unsafe { self.slots.counting(s, self.label, at, end) },
+                false => s.mask(((1_u64 << (end - at)) - 1) as u32),
+            };
+            m_r3 = s.select(counts, m_r3, s.splat(S::T::default()));
+            r2 = s.select(counts, r2, s.splat(S::T::MAX));
+        }
+        if LEAST {
+            self.least = s.min(r2, self.least);
+            if let Some(distances) = &mut self.distances {
+                // SAFETY: passed on.
+                unsafe { s.store(distances, at, r2) };
+            }
         }
         let [sums @ .., pot] = &mut self.sums;
         for (sum, r) in sums.iter_mut().zip(r) {

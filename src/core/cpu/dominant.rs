@@ -49,7 +49,7 @@ impl DominanceLimit {
 pub struct DominatedLeaf<'a, S: Simd, const SPLIT: bool> {
     /// The instruction set.
     pub s: S,
-    /// Whether any velocity is not zero.
+    /// Whether any velocity is not zero. Without one, the jerks come out as zero.
     pub jerk: bool,
     /// The j-particles.
     pub sources: JPage<'a, S>,
@@ -97,7 +97,6 @@ impl<S: Simd, const SPLIT: bool> Work for WithoutStrongest<'_, '_, S, SPLIT> {
     fn run(self) -> Self::Output {
         let DominatedLeaf {
             s,
-            jerk,
             sources,
             target,
             ref range,
@@ -111,10 +110,9 @@ impl<S: Simd, const SPLIT: bool> Work for WithoutStrongest<'_, '_, S, SPLIT> {
             ..sources
         };
         let variant = Variant {
-            jerk,
             left_out: Some(LeftOut::ANY),
             nearest: false,
-            reduced: false,
+            soft: false,
             equal: false,
         };
         let (range, mut unused) = (range.clone(), PageArray::default());

@@ -7,7 +7,7 @@ use super::attraction::Correction;
 use super::coincident::Sought;
 use super::division::{Division, Task};
 use super::lists;
-use super::mean_root::{MeanReducedRoot, MeanRoot};
+use super::mean_root::MeanRoot;
 use super::pool::{self, Pool};
 use super::simd::Simd;
 use super::tasks::{self, BlockContext, Compute, Finish, Predict, PreparedPage};
@@ -39,8 +39,6 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     root: f64,
     /// By what sums of particles at rest are multiplied.
     correction: f64,
-    /// The mean of the root in `reduced` precision, times the root.
-    reduced: Option<f64>,
     /// One for each page of the memory, at the page's position.
     prepared: Vec<RwLock<PreparedPage<S::T>>>,
     /// One for each thread; one for each task if their sums are joined.
@@ -82,7 +80,6 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             split,
             root: s.vectorize(MeanRoot::<S, SPLIT>(s)),
             correction: s.vectorize(Correction::<S, SPLIT> { s, reduced }),
-            reduced: reduced.then(|| s.vectorize(MeanReducedRoot(s))),
             prepared: Vec::new(),
             workspaces: Vec::new(),
             locks: Vec::new(),
@@ -213,7 +210,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             s: self.s,
             root: self.root,
             correction: self.correction,
-            reduced: self.reduced,
+            reduced: self.precision == Precision::Reduced,
             memory,
             block,
             prepared: &self.prepared,

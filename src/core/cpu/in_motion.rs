@@ -1,8 +1,9 @@
-//! The sums over particles that move: acceleration, potential and jerk, without the i-particle itself.
+//! The sums over particles that may move: acceleration, potential and jerk, without the i-particle itself.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use super::attraction::{self, Lanes, LeafPass};
 use super::division::Task;
 use super::dominant::{DominanceLimit, DominatedLeaf};
 use super::kernel::{self, JPage, LeafScratch, LeftOut, Variant};
@@ -12,7 +13,7 @@ use super::nearest;
 use super::pair::LeafLanes;
 use super::resolution::{LeafBounds, Resolution};
 use super::resum::{self, Leaf, Resum};
-use super::simd::{Real, Simd, Sums};
+use super::simd::{Real, SERIES_MASS, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
@@ -37,10 +38,14 @@ struct PageInMotion<'a, S: Simd, const SPLIT: bool> {
     bounds: LeafBounds,
     /// Whether only a close pair or an overflow can spoil the sums of any of the i-particles.
     hold_unless_close: bool,
-    /// What brings sums into the client's units.
+    /// What brings sums with jerks into the client's units.
     factors: Sums,
-    /// The same for sums in `reduced` precision, where these are wanted.
-    reduced_factors: Option<Sums>,
+    /// The same for sums of particles at rest.
+    factors_at_rest: Sums,
+    /// Whether j-particles have softening lengths of their own.
+    soft: bool,
+    /// Whether the sums of particles at rest take no mass this small.
+    tiny_masses: bool,
     leaf: PresentLeaf,
     again: &'a mut Resum,
     halfway: Option<&'a mut LeafScratch<S::T>>,
@@ -55,8 +60,10 @@ struct Ahead<S: Simd> {
     of: Range<usize>,
     /// Whether their smallest distances were wanted.
     nearest: bool,
-    /// Those of `of` were written.
-    lanes: [MaybeUninit<LeafLanes<S>>; leaves::TOGETHER],
+    /// Of those of `of` with jerks, these were written.
+    in_motion: [MaybeUninit<LeafLanes<S>>; leaves::TOGETHER],
+    /// Of those of `of` without, these.
+    at_rest: [MaybeUninit<Lanes<S>>; leaves::TOGETHER],
 }
 
 /// The leaf that is being summed.
@@ -96,7 +103,8 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         let mut ahead = Ahead {
             of: 0..0,
             nearest: false,
-            lanes: [MaybeUninit::uninit(); leaves::TOGETHER],
+            in_motion: [MaybeUninit::uninit(); leaves::TOGETHER],
+            at_rest: [MaybeUninit::uninit(); leaves::TOGETHER],
         };
         // The units of the i-particles, and what is true of all of them.
         let (mut aimed, mut all) = (None, None);
@@ -130,12 +138,12 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 labels: &prepared.labels,
                 bounds,
                 hold_unless_close: all.is_some_and(|all| {
-                    all.holds_unless_close(&bounds, page.has_motion() || all.speed != 0.0)
+                    all.holds_unless_close(&bounds, tile.moves || all.speed != 0.0)
                 }),
                 factors: tile::factors(&tile.units, masses.unit, self.root),
-                reduced_factors: self
-                    .reduced
-                    .map(|root| tile::factors(&tile.units, masses.unit, root)),
+                factors_at_rest: tile::factors(&tile.units, masses.unit, 1.0),
+                soft: page.eps2().is_some(),
+                tiny_masses: S::SERIES && masses.least < SERIES_MASS,
                 leaf: PresentLeaf::none(),
                 again,
                 halfway: halfway.as_deref_mut(),
@@ -183,8 +191,10 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
             *to = NOTHING;
             return Ok(());
         }
-        if self.sources.page.eps2().is_some() {
-            // Only the careful loop adds the softening lengths of both particles.
+        if self.soft && !S::T::IS_DOUBLE
+            || self.tiny_masses && !self.has_jerk(&self.targets[k].target)
+        {
+            // No other loop is for all numbers.
             *to = self.exactly(k)?;
             return Ok(());
         }
@@ -192,20 +202,29 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
             self.look_ahead(k);
         }
         let target = &self.targets[k].target;
-        let jerk = self.has_jerk(target);
-        let nearest = self.ahead.nearest;
-        // SAFETY: `k` is one of `of`, whose lanes were written.
-        let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init_ref() };
-        let (sums, least) = lanes.over_lanes(self.shared.s, nearest);
+        let BlockContext { s, correction, .. } = *self.shared;
+        let Ahead { of, nearest, .. } = &self.ahead;
+        let (n, nearest, jerk) = (k - of.start, *nearest, self.has_jerk(target));
+        let ((sums, least), factors) = if jerk {
+            // SAFETY: `k` is one of `of`, and has jerks.
+            let lanes = unsafe { self.ahead.in_motion[n].assume_init_ref() };
+            (lanes.over_lanes(s, nearest), self.factors)
+        } else {
+            // SAFETY: `k` is one of `of`, and has no jerks.
+            let lanes = unsafe { self.ahead.at_rest[n].assume_init_ref() };
+            (
+                lanes.with_jerks(s, nearest, correction),
+                self.factors_at_rest,
+            )
+        };
         let is_quickly_proved = self.hold_unless_close
             & target.resolution.are_apart(&sums, &self.bounds)
-            & self.shared.s.are_finite(&sums);
+            & s.are_finite(&sums);
         if !is_quickly_proved && !self.is_sound(k, &sums, least) {
             *to = self.exactly(k)?;
             return Ok(());
         }
         let dominated = SPLIT && self.leaf.bound.is_exceeded(&sums);
-        let factors = self.factors_of(jerk);
         for ((to, sum), factor) in to.iter_mut().zip(sums).zip(factors) {
             *to = sum * factor;
         }
@@ -224,7 +243,9 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
     #[inline(always)]
     fn look_ahead(&mut self, k: usize) {
         let shared = self.shared;
-        let nearest = shared.nearest || !self.bounds.one_sign || self.leaf.unproved * 4 > k;
+        let wanted = shared.nearest || !self.bounds.one_sign || self.leaf.unproved * 4 > k;
+        // Softened by their own lengths the nearest is not the one with the smallest distance.
+        let nearest = wanted && !self.soft;
         // The distances are those of one i-particle. The first i-particle of a leaf shows whether they are needed.
         let count = match nearest || k == 0 {
             true => 1,
@@ -232,36 +253,68 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
         };
         (self.ahead.of, self.ahead.nearest) = (k..k + count, nearest);
         for n in 0..count {
-            let target = &self.targets[k + n].target;
-            let jerk = self.has_jerk(target);
-            let variant = Variant {
-                jerk,
-                reduced: self.reduced_factors.is_some() && !jerk,
-                left_out: self.left_out(target.label),
-                nearest,
-                equal: self.masses.equal,
-            };
-            self.ahead.lanes[n].write(kernel::leaf::<S, SPLIT>(
-                shared.s,
-                variant,
-                self.sources,
-                target,
-                self.leaf.range.clone(),
-                self.distances,
-                self.halfway.as_deref_mut(),
-            ));
+            if self.has_jerk(&self.targets[k + n].target) {
+                let lanes = self.lanes_in_motion(k + n, nearest);
+                self.ahead.in_motion[n].write(lanes);
+            } else {
+                let lanes = self.lanes_at_rest(k + n, nearest);
+                self.ahead.at_rest[n].write(lanes);
+            }
         }
     }
 
-    /// The slots of the present leaf that an i-particle with this label leaves out, if there are any.
+    /// Computes the pairs of the present leaf with an i-particle, with jerks.
     #[inline(always)]
-    fn left_out(&self, label: i32) -> Option<LeftOut> {
+    fn lanes_in_motion(&mut self, k: usize, nearest: bool) -> LeafLanes<S> {
+        let target = &self.targets[k].target;
+        let variant = Variant {
+            left_out: self.left_out(target.label, kernel::masks_few::<S, SPLIT>()),
+            nearest,
+            soft: self.soft,
+            equal: self.masses.equal,
+        };
+        kernel::leaf::<S, SPLIT>(
+            self.shared.s,
+            variant,
+            self.sources,
+            target,
+            self.leaf.range.clone(),
+            self.distances,
+            self.halfway.as_deref_mut(),
+        )
+    }
+
+    /// Computes the pairs of the present leaf with an i-particle, without jerks.
+    #[inline(always)]
+    fn lanes_at_rest(&mut self, k: usize, nearest: bool) -> Lanes<S> {
+        let target = &self.targets[k].target;
+        let kind = LeafPass {
+            soft: self.soft,
+            least: nearest,
+            equal: self.masses.equal,
+            reduced: self.shared.reduced,
+            ..LeafPass::default()
+        };
+        let left_out = self.left_out(target.label, true);
+        attraction::labelled_leaf::<S, SPLIT>(
+            self.shared.s,
+            kind,
+            self.sources,
+            target,
+            self.leaf.range.clone(),
+            left_out.unwrap_or(LeftOut::NONE),
+            self.shared.nearest.then_some(&mut *self.distances),
+        )
+    }
+
+    /// The slots of the present leaf that an i-particle with this label leaves out, if there are any. `sought` says
+    /// whether that with the label is to be found.
+    #[inline(always)]
+    fn left_out(&self, label: i32, sought: bool) -> Option<LeftOut> {
         let (page, range) = (self.sources.page, &self.leaf.range);
         let found = match (self.leaf.holes, self.labels.may_hold(label)) {
             (false, false) => Found::Nowhere,
-            (false, true) if kernel::masks_few::<S, SPLIT>() => {
-                self.labels.find(page, label, self.shared.slots(page))
-            }
+            (false, true) if sought => self.labels.find(page, label, self.shared.slots(page)),
             _ => Found::Anywhere,
         };
         let whole = range.end;
@@ -276,16 +329,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
     /// Whether the pairs with an i-particle have jerks.
     #[inline(always)]
     fn has_jerk(&self, target: &ScaledParticle<S::T>) -> bool {
-        self.sources.page.has_motion() || target.moves
-    }
-
-    /// What brings the sums of an i-particle into the client's units.
-    #[inline(always)]
-    fn factors_of(&self, jerk: bool) -> Sums {
-        match self.reduced_factors {
-            Some(factors) if !jerk => factors,
-            _ => self.factors,
-        }
+        self.sources.tile.moves || target.moves
     }
 
     /// Whether single precision holds the sums of an i-particle and no pair is close.
@@ -346,7 +390,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
             ..
         } = *self.shared;
         // The nearest by softened distances is the nearest only where all j-particles have one softening length.
-        let nearest = nearest && self.sources.page.eps2().is_none();
+        let nearest = nearest && !self.soft;
         let leaf = Leaf {
             page: self.sources.page,
             position: self.position,

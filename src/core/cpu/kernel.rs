@@ -1,4 +1,4 @@
-//! The pair loop: one body for every instruction set, precision and variant.
+//! The pair loop of particles that move: one body for every instruction set, precision and variant.
 //!
 //! No closure may call a vector operation here. A closure is compiled without the instruction set of the function
 //! around it, so each operation would become a function call.
@@ -49,14 +49,12 @@ impl<T: Real> Default for LeafScratch<T> {
 /// Which terms a pass over a leaf needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// Whether any velocity is not zero.
-    pub jerk: bool,
     /// Which slots are to be left out, if any.
     pub left_out: Option<LeftOut>,
     /// Whether the smallest distance is wanted.
     pub nearest: bool,
-    /// Whether pairs are computed in `reduced` precision: without jerks, if positions are not split.
-    pub reduced: bool,
+    /// Whether each j-particle has a softening length of its own, in double precision. Then no distance is found.
+    pub soft: bool,
     /// Whether every slot has a mass of 1.
     pub equal: bool,
 }
@@ -80,10 +78,15 @@ pub struct LeftOut {
 impl LeftOut {
     /// Any slot may be one of them.
     pub const ANY: Self = Self { own: 0, whole: 0 };
+    /// No slot is one of them.
+    pub const NONE: Self = Self {
+        own: PAGE,
+        whole: PAGE,
+    };
 
     /// Whether some of these slots may be left out.
     #[inline(always)]
-    fn concerns(&self, at: usize, count: usize) -> bool {
+    pub fn concerns(&self, at: usize, count: usize) -> bool {
         self.own.wrapping_sub(at) < count || at + count > self.whole
     }
 }
@@ -111,38 +114,30 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
         variant.left_out.unwrap_or(LeftOut::ANY),
     );
     macro_rules! with {
-        ($jerk:literal $mask:literal $nearest:literal $reduced:literal) => {
-            with!($jerk $mask $nearest $reduced false)
-        };
-        ($jerk:literal $mask:literal $nearest:literal $reduced:literal $equal:literal) => {
-            pairs::<S, SPLIT, $jerk, $mask, $nearest, false, $reduced, $equal>(
-                s, j, i, (range, left_out), distances, halfway,
+        ($mask:literal $nearest:literal $soft:literal $equal:literal) => {
+            pairs::<S, SPLIT, $mask, $nearest, $soft, false, $equal>(
+                s,
+                j,
+                i,
+                (range, left_out),
+                distances,
+                halfway,
             )
         };
     }
-    if variant.reduced && !variant.jerk && !SPLIT && !S::T::IS_DOUBLE {
-        return match (mask, variant.nearest) {
-            (false, false) => with!(false false false true),
-            (false, true) => with!(false false true true),
-            (true, false) => with!(false true false true),
-            (true, true) => with!(false true true true),
-        };
-    }
-    match (variant.jerk, mask, variant.nearest) {
+    match (mask, variant.nearest) {
+        // What is rare has all that is rare, if numbers in single precision never have it.
+        _ if variant.soft && S::T::IS_DOUBLE => with!(true false true false),
         // One multiplication less, with the same bits.
-        (true, false, false) if variant.equal => with!(true false false false true),
-        (true, false, false) => with!(true false false false),
-        (true, false, true) => with!(true false true false),
-        (true, true, false) => with!(true true false false),
-        (true, true, true) => with!(true true true false),
-        (false, false, false) => with!(false false false false),
-        (false, false, true) => with!(false false true false),
-        (false, true, false) => with!(false true false false),
-        (false, true, true) => with!(false true true false),
+        (false, false) if variant.equal => with!(false false false true),
+        (false, false) => with!(false false false false),
+        (false, true) => with!(false true false false),
+        (true, false) => with!(true false false false),
+        (true, true) => with!(true true false false),
     }
 }
 
-/// As [`leaf`], with all terms, and for any numbers. A particle exerts no force if it is at distance zero and the pair
+/// As [`leaf`], and for any numbers. A particle exerts no force if it is at distance zero and the pair
 /// is not softened, or so far away that r^2 overflows.
 #[inline(always)]
 pub fn careful_leaf<S: Simd>(
@@ -155,9 +150,9 @@ pub fn careful_leaf<S: Simd>(
 ) -> (Sums, S::T) {
     let range = (range, LeftOut::ANY);
     let lanes = if nearest {
-        pairs::<S, false, true, true, true, true, false, false>(s, j, i, range, distances, None)
+        pairs::<S, false, true, true, true, true, false>(s, j, i, range, distances, None)
     } else {
-        pairs::<S, false, true, true, false, true, false, false>(s, j, i, range, distances, None)
+        pairs::<S, false, true, false, true, true, false>(s, j, i, range, distances, None)
     };
     lanes.over_lanes(s, nearest)
 }
@@ -179,7 +174,7 @@ pub fn closest<S: Simd, const SPLIT: bool>(
         // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
         let (r2, counts, mass) = unsafe {
             (
-                target.pair::<false>(s, j.tile, at).r2,
+                target.pair::<false, false>(s, j.tile, at).r2,
                 slots.counting(s, i.label, at, range.end),
                 s.load(j.masses, at),
             )
@@ -207,7 +202,7 @@ pub fn strongest<S: Simd, const SPLIT: bool>(
     for at in range.clone().step_by(S::LANES) {
         // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
         unsafe {
-            let y = target.pair::<false>(s, j.tile, at).estimate;
+            let y = target.pair::<false, false>(s, j.tile, at).estimate;
             let weak = s.fnma(s.mul(s.load(j.masses, at), y), y, zero);
             let weak = s.select(slots.counting(s, i.label, at, range.end), weak, zero);
             s.store(&mut weakness, at, weak);
@@ -228,11 +223,10 @@ pub fn strongest<S: Simd, const SPLIT: bool>(
 fn pairs<
     S: Simd,
     const SPLIT: bool,
-    const JERK: bool,
     const MASK: bool,
     const NEAREST: bool,
+    const SOFT: bool,
     const CAREFUL: bool,
-    const REDUCED: bool,
     const EQUAL: bool,
 >(
     s: S,
@@ -243,7 +237,7 @@ fn pairs<
     halfway: Option<&mut LeafScratch<S::T>>,
 ) -> LeafLanes<S> {
     let target = Broadcast::<S, SPLIT>::new(s, i, j.minus_three);
-    let mut pass = Pass::<S, JERK, MASK, NEAREST, CAREFUL, REDUCED, EQUAL> {
+    let mut pass = Pass::<S, MASK, NEAREST, SOFT, CAREFUL, EQUAL> {
         s,
         j,
         slots: Slots::of(j.page),
@@ -255,7 +249,7 @@ fn pairs<
     };
     assert!(!range.is_empty() && range.end <= PAGE);
     let halfway = match halfway {
-        Some(halfway) if !(S::MANY_REGISTERS || CAREFUL) && (JERK || NEAREST) => {
+        Some(halfway) if !(S::MANY_REGISTERS || SOFT) => {
             // All distances and roots first, then all terms: neither half's registers are needed for the other's, and the
             // processor has many vectors in hand at a time.
             // SAFETY: the range ends at PAGE at most.
@@ -291,11 +285,10 @@ fn pairs<
 struct Pass<
     'a,
     S: Simd,
-    const JERK: bool,
     const MASK: bool,
     const NEAREST: bool,
+    const SOFT: bool,
     const CAREFUL: bool,
-    const REDUCED: bool,
     const EQUAL: bool,
 > {
     s: S,
@@ -310,13 +303,12 @@ struct Pass<
 
 impl<
     S: Simd,
-    const JERK: bool,
     const MASK: bool,
     const NEAREST: bool,
+    const SOFT: bool,
     const CAREFUL: bool,
-    const REDUCED: bool,
     const EQUAL: bool,
-> Pass<'_, S, JERK, MASK, NEAREST, CAREFUL, REDUCED, EQUAL>
+> Pass<'_, S, MASK, NEAREST, SOFT, CAREFUL, EQUAL>
 {
     /// Adds the pairs of a run. Where there is a `halfway`, it has the roots of the leaf.
     ///
@@ -335,7 +327,7 @@ impl<
         unsafe {
             match halfway {
                 Some(halfway) => self.terms(reread(target), range, halfway),
-                None if S::MANY_REGISTERS || !(JERK || NEAREST) => {
+                None if S::MANY_REGISTERS => {
                     self.ahead(target, range, distances);
                 }
                 None => self.one_by_one(target, range, distances),
@@ -358,10 +350,10 @@ impl<
         let (s, tile) = (self.s, self.j.tile);
         let mut at = range.start;
         // SAFETY: `at` is a multiple of the lanes below PAGE, which they divide.
-        let mut pair = unsafe { target.pair::<CAREFUL>(s, tile, at) };
+        let mut pair = unsafe { target.pair::<SOFT, CAREFUL>(s, tile, at) };
         while at + S::LANES < range.end {
             // SAFETY: as above.
-            let mut next = unsafe { target.pair::<CAREFUL>(s, tile, at + S::LANES) };
+            let mut next = unsafe { target.pair::<SOFT, CAREFUL>(s, tile, at + S::LANES) };
             // Between the root of a vector and its terms there is then as much other work as can be: a processor looks only a
             // few instructions ahead.
             s.order(&mut next.estimate, &mut pair.estimate);
@@ -391,7 +383,7 @@ impl<
             let target = reread(target);
             // SAFETY: passed on.
             unsafe {
-                let pair = target.pair::<CAREFUL>(self.s, self.j.tile, at);
+                let pair = target.pair::<SOFT, CAREFUL>(self.s, self.j.tile, at);
                 self.add(target, pair, at, distances);
             }
         }
@@ -489,10 +481,9 @@ impl<
     ) -> (S::V, S::M) {
         let s = self.s;
         let mut near = r2;
-        let mut y = match (CAREFUL, REDUCED) {
-            (true, _) => s.refine_any(r2, estimate),
-            (_, true) => s.refine_less(r2, estimate),
-            _ => s.refine::<SPLIT>(r2, estimate),
+        let mut y = match CAREFUL {
+            true => s.refine_any(r2, estimate),
+            false => s.refine::<SPLIT>(r2, estimate),
         };
         let mut felt = s.mask(0);
         let all = CAREFUL || !masks_few::<S, SPLIT>();
@@ -576,16 +567,14 @@ impl<
     ) {
         let s = self.s;
         let factors = self.sums.add(s, r, y, m);
-        if JERK {
-            let mut v = target.v;
-            for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
-                // SAFETY: passed on.
-                *v = s.sub(unsafe { s.load(of_j, at) }, *v);
-            }
-            let rv = product(s, &r, &v);
-            self.sums
-                .add_jerks(s, (r, v, rv), factors, target.minus_three);
+        let mut v = target.v;
+        for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
+            // SAFETY: passed on.
+            *v = s.sub(unsafe { s.load(of_j, at) }, *v);
         }
+        let rv = product(s, &r, &v);
+        self.sums
+            .add_jerks(s, (r, v, rv), factors, target.minus_three);
     }
 
     /// Adds accelerations and jerks, as products whose factors all stay in range. (m / s^3 itself overflows for s below
@@ -610,18 +599,16 @@ impl<
             *q = s.mul(*q, y);
             *acc = s.fma(s.mul(*q, y), m_r, *acc);
         }
-        if JERK {
-            let mut v = target.v;
-            for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
-                // SAFETY: passed on.
-                let difference = s.sub(unsafe { s.load(of_j, at) }, *v);
-                *v = s.select(felt, difference, s.splat(S::T::default()));
-            }
-            let qv = s.mul(product(s, &q, &v), target.minus_three);
-            for k in 0..3 {
-                let w = s.mul(s.mul(s.fma(qv, q[k], v[k]), y), m_r);
-                self.sums.jerk[k] = s.fma(w, y, self.sums.jerk[k]);
-            }
+        let mut v = target.v;
+        for (v, of_j) in v.iter_mut().zip(&self.j.tile.v) {
+            // SAFETY: passed on.
+            let difference = s.sub(unsafe { s.load(of_j, at) }, *v);
+            *v = s.select(felt, difference, s.splat(S::T::default()));
+        }
+        let qv = s.mul(product(s, &q, &v), target.minus_three);
+        for k in 0..3 {
+            let w = s.mul(s.mul(s.fma(qv, q[k], v[k]), y), m_r);
+            self.sums.jerk[k] = s.fma(w, y, self.sums.jerk[k]);
         }
     }
 }

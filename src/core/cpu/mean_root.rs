@@ -66,28 +66,6 @@ impl<S: Simd, const FINE: bool> Approximation<S> for MeanRoot<S, FINE> {
     }
 }
 
-/// The same of [`Simd::refine_less`].
-pub struct MeanReducedRoot<S>(pub S);
-
-impl<S: Simd> Approximation<S> for MeanReducedRoot<S> {
-    #[inline(always)]
-    fn of(&self, s: S, x: S::V) -> S::V {
-        s.refine_less(x, s.estimate(x))
-    }
-
-    fn ratio(x: f64, y: f64) -> f64 {
-        y * x.sqrt()
-    }
-}
-
-impl<S: Simd> Work for MeanReducedRoot<S> {
-    type Output = f64;
-    #[inline(always)]
-    fn run(self) -> f64 {
-        mean_ratio(self.0, &self)
-    }
-}
-
 impl<S: Simd, const FINE: bool> Work for MeanRoot<S, FINE> {
     type Output = f64;
     #[inline(always)]

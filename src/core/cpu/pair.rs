@@ -63,19 +63,25 @@ impl<S: Simd, const SPLIT: bool> Broadcast<S, SPLIT> {
         }
     }
 
-    /// The pairs with the slots from `at` on.
+    /// The pairs with the slots from `at` on. With `SOFT` the softening lengths of the j-particles count, too; with
+    /// `CAREFUL` r^2 may overflow.
     ///
     /// # Safety
     ///
     /// `at + LANES <= PAGE`.
     #[inline(always)]
-    pub unsafe fn pair<const CAREFUL: bool>(&self, s: S, tile: &Tile<S::T>, at: usize) -> Pair<S> {
+    pub unsafe fn pair<const SOFT: bool, const CAREFUL: bool>(
+        &self,
+        s: S,
+        tile: &Tile<S::T>,
+        at: usize,
+    ) -> Pair<S> {
         // SAFETY: passed on.
         let r = unsafe {
             separation::<S, SPLIT>(s, [&self.x, &self.x_low], [&tile.x, &tile.x_low], at)
         };
         let mut eps2 = self.eps2;
-        if CAREFUL {
+        if SOFT {
             // SAFETY: passed on.
             eps2 = s.add(eps2, unsafe { s.load(&tile.eps2, at) });
         }

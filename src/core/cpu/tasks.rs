@@ -76,8 +76,8 @@ pub struct BlockContext<'a, S: Simd, const SPLIT: bool> {
     pub root: f64,
     /// [`super::attraction::Correction`] of the instruction set and the precision.
     pub correction: f64,
-    /// [`super::mean_root::MeanReducedRoot`], in `reduced` precision.
-    pub reduced: Option<f64>,
+    /// Whether the precision is `reduced`.
+    pub reduced: bool,
     /// The j-particles.
     pub memory: &'a JMemory,
     /// The block.
@@ -324,8 +324,8 @@ impl<'a, S: Simd, const SPLIT: bool> BlockContext<'a, S, SPLIT> {
     pub fn bounds(&self, tile: &Tile<S::T>, masses: &Masses<S::T>) -> LeafBounds {
         let bounds = tile.bounds(masses);
         match self.reduced {
-            Some(_) => bounds.reduced(),
-            None => bounds,
+            true => bounds.reduced(),
+            false => bounds,
         }
     }
 

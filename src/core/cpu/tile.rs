@@ -65,6 +65,8 @@ pub struct Tile<T> {
     pub radius: f64,
     /// No component of a velocity is greater.
     pub fastest: f64,
+    /// Whether some velocity is not zero.
+    pub moves: bool,
     stamp: Option<Stamp>,
 }
 
@@ -81,6 +83,7 @@ impl<T: Real> Default for Tile<T> {
             representable: true,
             radius: 0.0,
             fastest: 0.0,
+            moves: false,
             stamp: None,
         }
     }
@@ -162,6 +165,7 @@ impl<T: Real> Tile<T> {
             }
             self.measure(greatest.over_all(), page, ti, end);
         }
+        self.moves = page.has_motion() && self.has_velocities(greatest.v, end);
         if let Some(eps2) = page.eps2() {
             self.soften(eps2, end);
         }
@@ -198,6 +202,13 @@ impl<T: Real> Tile<T> {
             self.radius =
                 units::greatest_coordinate_with_mass(page, ti, end) * self.units.length * DIAGONAL;
         }
+    }
+
+    /// Whether a velocity below slot `end` is not zero, where `greatest` is the greatest component that is a number.
+    #[inline(always)]
+    fn has_velocities(&self, greatest: T, end: usize) -> bool {
+        let zero = T::default();
+        greatest > zero || self.v.iter().flat_map(|v| &v[..end]).any(|v| *v != zero)
     }
 
     /// What is known of the tile's particles, whose masses these are.

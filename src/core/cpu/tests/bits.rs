@@ -1,7 +1,6 @@
 //! The same bits, however the work is divided and ordered.
 
 use super::*;
-use crate::sources::jmemory::SourceKind;
 use crate::sources::jmemory::tests::AtRest;
 
 #[test]
@@ -62,16 +61,21 @@ fn same_bits_whatever_the_labels() {
         (|k| -k, |_| 5000),
         (|k| if k % 50 < 48 { k } else { k ^ 1 }, |_| -1),
     ];
-    let memories = labels.map(|(label, _)| {
-        let mut memory = JMemory::default();
-        for (address, p) in (0..).zip(&particles) {
-            let index = label(p.index);
-            memory.write(address, &JParticle { index, ..*p }).unwrap();
-        }
-        memory
+    let resting: Vec<JParticle> = particles.iter().map(at_rest).collect();
+    let memories = [&particles, &resting].map(|particles| {
+        labels.map(|(label, _)| {
+            let mut memory = JMemory::default();
+            for (address, p) in (0..).zip(particles) {
+                let index = label(p.index);
+                memory.write(address, &JParticle { index, ..*p }).unwrap();
+            }
+            memory
+        })
     });
-    let forces = |precision, (nj, eps2), nearest, which: usize| -> Vec<(String, Vec<Force>)> {
+    type Size = (usize, f64, bool);
+    let forces = |precision, (nj, eps2, rest): Size, nearest, which: usize| {
         let (label, of_none) = labels[which];
+        let particles = if rest { &resting } else { &particles };
         let mut block = ForceRequest {
             nj,
             ti: 0.01,
@@ -89,24 +93,36 @@ fn same_bits_whatever_the_labels() {
         let of = |(name, mut backend): (String, Box<dyn Backend>)| {
             let mut found = Results::default();
             backend
-                .finish(&memories[which], &block, nearest, &mut found)
+                .finish(
+                    &memories[usize::from(rest)][which],
+                    &block,
+                    nearest,
+                    &mut found,
+                )
                 .expect("the CPU computes any block");
             (name, found.forces)
         };
-        backends(precision, 2).into_iter().map(of).collect()
+        backends(precision, 2)
+            .into_iter()
+            .map(of)
+            .collect::<Vec<(String, Vec<Force>)>>()
     };
     let sizes = [
-        (1100, 1e-4),
-        (1024, 1e-4),
-        (999, 0.0),
-        (300, 1e-4),
-        (3, 1e-4),
+        (1100, 1e-4, false),
+        (1024, 1e-4, false),
+        (999, 0.0, false),
+        (300, 1e-4, false),
+        (3, 1e-4, false),
+        (1100, 1e-4, true),
+        (999, 0.0, true),
+        (512, 1e-4, true),
+        (3, 1e-4, true),
     ];
     for precision in [PRECISIONS.as_slice(), &[Precision::Reduced]].concat() {
         for size in sizes {
+            let expected = forces(precision, size, false, 0);
             for nearest in [false, true] {
-                let expected = forces(precision, size, nearest, 0);
-                for which in 1..labels.len() {
+                for which in usize::from(!nearest)..labels.len() {
                     let found = forces(precision, size, nearest, which);
                     for ((name, found), (_, expected)) in found.iter().zip(&expected) {
                         let differing = found.iter().zip(expected).position(|(a, b)| a != b);
@@ -232,11 +248,20 @@ fn bits(found: &Results) -> Vec<[u64; 7]> {
 
 #[test]
 fn leaves_without_a_mass_add_zeros() {
-    for with_mass in [0, 1, 700, 1400] {
-        let (mut memory, particles) = cluster(1500, 1.0);
-        for (address, p) in (0..).zip(&particles).skip(with_mass) {
-            let massless = JParticle { mass: 0.0, ..*p };
-            memory.write(address, &massless).unwrap();
+    for (with_mass, rest) in [0, 1, 700, 1400]
+        .into_iter()
+        .flat_map(|n| [(n, false), (n, true)])
+    {
+        let (_, mut particles) = cluster(1500, 1.0);
+        let mut memory = JMemory::default();
+        for (address, p) in (0..).zip(&mut particles) {
+            if rest {
+                *p = at_rest(p);
+            }
+            if address as usize >= with_mass {
+                p.mass = 0.0;
+            }
+            memory.write(address, p).unwrap();
         }
         let mut block = ForceRequest {
             nj: 1450,
@@ -249,7 +274,11 @@ fn leaves_without_a_mass_add_zeros() {
                 let mut passed_over = Results::default();
                 let done = backend.finish(&memory, &block, false, &mut passed_over);
                 done.expect("the CPU computes any block");
-                assert_eq!(bits(&passed_over), bits(&summed), "{name} {precision}");
+                assert_eq!(
+                    bits(&passed_over),
+                    bits(&summed),
+                    "{name} {precision} {rest}"
+                );
             }
         }
         block.particles[3].x[1] = f64::NAN;
@@ -266,16 +295,6 @@ fn leaves_without_a_mass_add_zeros() {
 const NJ: usize = PAGE + 83;
 
 /// Stars for the addresses of a block: usual ones, ones of a tiny scale, or masses of both signs.
-/// The star without a velocity.
-fn at_rest(star: &JParticle) -> JParticle {
-    JParticle {
-        index: star.index,
-        mass: star.mass,
-        x: star.x,
-        ..JParticle::default()
-    }
-}
-
 fn stars_below_nj(kind: usize) -> Vec<JParticle> {
     let (_, mut stars) = cluster(NJ as i32, 1.0);
     for (k, star) in stars.iter_mut().enumerate() {
@@ -392,9 +411,17 @@ fn what_is_beyond_nj_changes_no_bit() {
 /// multiplied.
 #[test]
 fn equal_masses_have_the_bits_of_others() {
+    let (_, moving) = cluster(2 * PAGE as i32, 1.0);
+    let resting: Vec<JParticle> = moving.iter().map(at_rest).collect();
+    for particles in [moving, resting] {
+        assert_equal_masses_have_the_bits_of_others(&particles);
+    }
+}
+
+fn assert_equal_masses_have_the_bits_of_others(particles: &[JParticle]) {
     const THERE: usize = 100;
-    let (mut memory, particles) = cluster(2 * PAGE as i32, 1.0);
-    for (address, p) in (0..).zip(&particles) {
+    let mut memory = JMemory::default();
+    for (address, p) in (0..).zip(particles) {
         let equal = JParticle { mass: 1.0, ..*p };
         memory.write(address, &equal).unwrap();
     }

@@ -2,7 +2,6 @@
 
 use super::binary::{MASSES, PROMISED, greater, relative_errors, stars};
 use super::*;
-use crate::sources::jmemory::SourceKind;
 use crate::sources::jmemory::tests::AtRest;
 
 /// With `KIRIN_ERRORS` in the environment it prints the table of benches/results/close-pairs.md and asserts nothing.

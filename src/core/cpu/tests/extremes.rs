@@ -4,7 +4,6 @@
 use super::scenes::{Scene, errors, exact, scene};
 use super::*;
 use crate::cpu::resolution::{LeafBounds, Resolution};
-use crate::sources::jmemory::SourceKind;
 use crate::sources::jmemory::tests::AtRest;
 
 fn memory_of(scene: &Scene) -> (JMemory, ForceRequest) {
@@ -304,7 +303,8 @@ fn double_precision_has_every_mass_at_every_distance() {
     for mass in [1e-290, 1e-250, 1e-200, 1e-125, 1e-110, 1e-60, 1.0] {
         let fits = |size: &f64| (1e-280..1e280).contains(&(mass / size / size));
         for size in sizes.into_iter().filter(fits) {
-            for (moves, first) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
+            for (case, first) in (0..3).flat_map(|case| [(case, 0), (case, 1)]) {
+                let (moves, labelled) = (case == 2, case > 0);
                 let star = |k: i32| JParticle {
                     index: k,
                     mass,
@@ -313,7 +313,7 @@ fn double_precision_has_every_mass_at_every_distance() {
                     ..JParticle::default()
                 };
                 let stars: Vec<JParticle> = (first..=40).map(star).collect();
-                let mut memory = JMemory::of(match moves {
+                let mut memory = JMemory::of(match labelled {
                     true => SourceKind::Moving,
                     false => SourceKind::AtRest,
                 });
@@ -322,7 +322,7 @@ fn double_precision_has_every_mass_at_every_distance() {
                     x: star.x,
                     eps2: 0.0,
                 };
-                match moves {
+                match labelled {
                     true => (0..)
                         .zip(&stars)
                         .for_each(|(address, star)| memory.write(address, star).unwrap()),
@@ -355,7 +355,7 @@ fn double_precision_has_every_mass_at_every_distance() {
                         panic!("one force");
                     };
                     let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
-                    let what = format!("{name}, {mass:e} at {size:e}: {force:?}");
+                    let what = format!("{name}, {mass:e} at {size:e}, {case}: {force:?}");
                     assert!(near(force.acc[0], acc), "{what}, {acc:e}");
                     assert!(near(force.pot, pot), "{what}, {pot:e}");
                     assert!(near(force.jerk[1], jerk), "{what}, {jerk:e}");

@@ -16,8 +16,9 @@ use super::{available, build};
 use crate::force::{Backend, ForceRequest, Results, reference};
 use crate::process::settings::{InstructionSet, Precision};
 use crate::random::Random;
-use crate::sources::jmemory::{JMemory, PAGE};
+use crate::sources::jmemory::{Given, JMemory, PAGE, SourceKind};
 use crate::sources::particle::{Force, IParticle, JParticle};
+use crate::sources::strided::Strided;
 
 /// `n` particles around the origin, labels and addresses equal, moving.
 fn cluster(n: i32, scale: f64) -> (JMemory, Vec<JParticle>) {
@@ -39,6 +40,16 @@ fn cluster(n: i32, scale: f64) -> (JMemory, Vec<JParticle>) {
         memory.write(address, p).unwrap();
     }
     (memory, particles)
+}
+
+/// The same particle without motion.
+fn at_rest(star: &JParticle) -> JParticle {
+    JParticle {
+        index: star.index,
+        mass: star.mass,
+        x: star.x,
+        ..JParticle::default()
+    }
 }
 
 fn i_particles(from: &[JParticle], eps2: f64) -> Vec<IParticle> {
@@ -181,17 +192,29 @@ fn assert_agrees(memory: &JMemory, block: &ForceRequest, precision: Precision) {
 #[test]
 fn sizes_around_every_boundary() {
     let (memory, particles) = cluster(1100, 1.0);
+    let mut still = JMemory::default();
+    for (address, p) in (0..).zip(&particles) {
+        still.write(address, &at_rest(p)).unwrap();
+    }
     for precision in PRECISIONS {
         for nj in [
             1, 2, 15, 16, 17, 127, 128, 129, 255, 257, 511, 512, 513, 1024, 1100, 5000,
         ] {
             for (first, ni) in [(0, 1), (500, 33)] {
-                let block = ForceRequest {
+                let mut block = ForceRequest {
                     nj,
                     ti: 0.03,
                     particles: i_particles(&particles[first..first + ni], 1e-4),
                 };
                 assert_agrees(&memory, &block, precision);
+                for i in &mut block.particles {
+                    i.v = [0.0; 3];
+                    // Near the origin, where the numbers of absent particles are.
+                    if i.index % 2 == 1 {
+                        i.x = i.x.map(|x| x * 1e-3);
+                    }
+                }
+                assert_agrees(&still, &block, precision);
             }
         }
     }
@@ -285,12 +308,7 @@ fn no_jerk_is_computed_at_rest_and_none_is_missed() {
     let (mut memory, particles) = cluster(600, 1.0);
     let mut resting = particles.clone();
     for (address, p) in (0..).zip(&mut resting) {
-        *p = JParticle {
-            index: p.index,
-            mass: p.mass,
-            x: p.x,
-            ..Default::default()
-        };
+        *p = at_rest(p);
         memory.write(address, p).unwrap();
     }
     let mut still = JMemory::default();
@@ -309,11 +327,95 @@ fn no_jerk_is_computed_at_rest_and_none_is_missed() {
                 let found = results(&mut *backend, &still, &block);
                 assert!(found.forces[3].jerk.iter().all(|&j| j == 0.0));
                 assert!(found.forces[4].jerk.iter().all(|&j| j != 0.0));
-                // A page that once moved takes the long way and gives the same bits.
+                // A page that once moved gives the same bits.
                 let long = results(&mut *backend, &memory, &block);
                 assert_eq!(long.forces, found.forces);
             }
             assert_agrees(&still, &block, precision);
+        }
+    }
+}
+
+/// A particle of [`SourceKind::MovingSoftened`].
+#[derive(Clone, Copy)]
+struct Softened {
+    mass: f64,
+    x: [f64; 3],
+    v: [f64; 3],
+    eps2: f64,
+}
+
+fn softened(stars: &[Softened], moves: bool) -> JMemory {
+    let number = |at: &f64| Strided::new(at, size_of::<Softened>() as isize);
+    let (x, v) = (stars[0].x.each_ref(), stars[0].v.each_ref());
+    let mut given = Given::new(Some(number(&stars[0].mass)), None);
+    given = given.with([
+        Some(x.map(number)),
+        moves.then(|| v.map(number)),
+        None,
+        None,
+        None,
+    ]);
+    given.eps2 = Some(number(&stars[0].eps2));
+    let mut memory = JMemory::of(SourceKind::MovingSoftened);
+    // SAFETY: there are as many stars.
+    unsafe { memory.load(stars.len(), &given) }.unwrap();
+    memory
+}
+
+#[test]
+fn softening_lengths_of_both_particles_are_added() {
+    let (_, particles) = cluster(1100, 1.0);
+    let mut stars: Vec<Softened> = particles
+        .iter()
+        .enumerate()
+        .map(|(k, star)| Softened {
+            mass: star.mass,
+            x: star.x,
+            v: star.v,
+            eps2: [0.0, 1e-4, 0.04][k % 3],
+        })
+        .collect();
+    // Three are at one place, two of them without softening.
+    let x = stars[3].x;
+    [4, 6].map(|k| stars[k].x = x);
+    for n in [1, 7, 300, 512, 1100] {
+        for moves in [false, true] {
+            let memory = softened(&stars[..n], moves);
+            for eps2 in [0.0, 1e-3] {
+                let mut block = ForceRequest {
+                    nj: n,
+                    ti: 0.0,
+                    particles: i_particles(&particles[..20], eps2),
+                };
+                for (k, i) in block.particles.iter_mut().enumerate() {
+                    i.x = stars[k].x;
+                    if !moves {
+                        i.v = [0.0; 3];
+                    }
+                    if k % 7 == 5 {
+                        i.index = -1;
+                    }
+                }
+                let expected = results(&mut reference::Reference, &memory, &block);
+                for precision in PRECISIONS {
+                    for (name, mut backend) in backends(precision, 2) {
+                        let found = results(&mut *backend, &memory, &block);
+                        let what = format!("{name} {precision}, {n}, {moves}, {eps2}");
+                        for (a, b) in found.forces.iter().zip(&expected.forces) {
+                            let near =
+                                |a: f64, b: f64, part| (a - b).abs() <= part * (1.0 + b.abs());
+                            let all = |a: [f64; 3], b: [f64; 3], part| {
+                                (0..3).all(|k| near(a[k], b[k], part))
+                            };
+                            assert!(all(a.acc, b.acc, 1e-12), "{what}: {a:?} {b:?}");
+                            assert!(all(a.jerk, b.jerk, 1e-11), "{what}: {a:?} {b:?}");
+                            assert!(near(a.pot, b.pot, 1e-12), "{what}: {a:?} {b:?}");
+                        }
+                        assert_eq!(found.nearest, expected.nearest, "{what}");
+                    }
+                }
+            }
         }
     }
 }
@@ -503,6 +605,20 @@ fn numbers_that_are_none_stay_where_they_belong() {
             assert!(
                 below.forces.iter().all(Force::is_finite),
                 "{name}: beyond nj"
+            );
+            let mut resting = particles[..60].to_vec();
+            resting.iter_mut().for_each(|star| *star = at_rest(star));
+            resting[7].v[2] = f64::NAN;
+            let mut still = JMemory::default();
+            for (address, star) in (0..).zip(&resting) {
+                still.write(address, star).unwrap();
+            }
+            let mut at_ease = block.clone();
+            at_ease.particles.iter_mut().for_each(|i| i.v = [0.0; 3]);
+            let among = results(&mut *backend, &still, &at_ease);
+            assert!(
+                among.forces.iter().all(|force| !force.is_finite()),
+                "{name}: a velocity that is no number is none of zero"
             );
             block.particles[1].v[0] = f64::INFINITY;
             let spoilt = results(&mut *backend, &memory, &block);

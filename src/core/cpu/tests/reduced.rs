@@ -2,7 +2,6 @@
 
 use super::super::simd::REDUCED_ERROR;
 use super::*;
-use crate::sources::jmemory::SourceKind;
 use crate::sources::jmemory::tests::AtRest;
 
 /// The greatest error of a sum, relative to the sum of the magnitudes of its terms. It is three times the error of a
