@@ -377,8 +377,7 @@ fn softening_lengths_of_both_particles_are_added() {
         })
         .collect();
     // Three are at one place, two of them without softening.
-    let x = stars[3].x;
-    [4, 6].map(|k| stars[k].x = x);
+    (stars[4].x, stars[6].x) = (stars[3].x, stars[3].x);
     for n in [1, 7, 300, 512, 1100] {
         for moves in [false, true] {
             let memory = softened(&stars[..n], moves);
