@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from . import _arrays, _library, _point
+from . import _arrays, _library, _pieces, _point
 from ._arrays import INTEGER, new, number, numbers, put_numbers, put_vectors, squares, vectors
 from ._errors import raise_for
 from ._handle import Handle
@@ -35,7 +35,8 @@ class Gravity(Handle):
     (G M / L^2) / sqrt(L^3 / (G M)), potentials in G M / L. Multiply by G in your units.
 
     A `Gravity` is closed by `close()`, at the end of a `with`, or when nothing refers to it any more. Threads may
-    share it: their calls wait for each other, without Python's lock. The child of a fork makes its own.
+    share it: their calls wait for each other, without Python's lock. The child of a fork makes its own. Ctrl-C ends forces
+    within a second or so; an array `out` then has some of the results.
 
     Arrays of float64 are not copied, whatever their strides; others are converted.
 
@@ -70,15 +71,17 @@ class Gravity(Handle):
     [-4.]
     """
 
-    # The time of all sources, or None if they have several; whether they have softening lengths of their own.
-    __slots__ = ("_time", "_softened")
+    # The time of all sources, or None if they have several; whether they have softening lengths of their own; their number; what is held
+    # while they change.
+    __slots__ = ("_time", "_softened", "_count", "_lock")
     _opens = staticmethod(_library.open_)
 
     def __init__(
         self, x=None, m=None, *, v=None, acc=None, jerk=None, snap=None, time=None, eps=None, precision=None
     ):
         self._open()
-        self._time, self._softened = 0.0, False
+        self._time, self._softened, self._count = 0.0, False, 0
+        self._lock = _pieces.Lock()
         try:
             if precision is not None:
                 self.set_precision(precision)
@@ -101,10 +104,11 @@ class Gravity(Handle):
         x = vectors(x, "x")
         given = {"x": x, "m": m, "v": v, "acc": acc, "jerk": jerk, "snap": snap, "time": time, "eps": eps}
         sources, keep = _sources(len(x), given)
-        status = _library.set_sources(self._handle, len(x), _byref(sources))
-        if status < 0:
-            raise_for(status)
-        self._time, self._softened = _common(keep.get("time")), eps is not None
+        with self._lock(self._handle):
+            status = _library.set_sources(self._handle, len(x), _byref(sources))
+            if status < 0:
+                raise_for(status)
+            self._time, self._softened, self._count = _common(keep.get("time")), eps is not None, len(x)
 
     def update(
         self, index, *, x=None, m=None, v=None, acc=None, jerk=None, snap=None, time=None, eps=None
@@ -123,7 +127,8 @@ class Gravity(Handle):
         sources, keep = _sources(len(index), given)
         indices = _library.Indices()
         put_numbers(indices, "at", index)
-        status = _library.update_sources(self._handle, len(index), _byref(indices), _byref(sources))
+        with self._lock(self._handle):
+            status = _library.update_sources(self._handle, len(index), _byref(indices), _byref(sources))
         if status < 0:
             raise_for(status)
         if time is not None and len(index):
@@ -171,9 +176,7 @@ class Gravity(Handle):
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, self._eps(x, eps), source)
         acc = _arrays.results(results, "acc", (n, 3), out, keep[0])
-        status = _library.forces(self._handle, self._at(time), eps2, n, _byref(targets), _byref(results))
-        if status < 0:
-            raise_for(status)
+        _pieces.forces(self, self._at(time), eps2, n, targets, results)
         del keep
         return _arrays.in_place(acc, out)
 
@@ -189,9 +192,7 @@ class Gravity(Handle):
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, self._eps(x, eps), source)
         pot = _arrays.results(results, "pot", (n,), out, keep[0])
-        status = _library.forces(self._handle, self._at(time), eps2, n, _byref(targets), _byref(results))
-        if status < 0:
-            raise_for(status)
+        _pieces.forces(self, self._at(time), eps2, n, targets, results)
         del keep
         return _arrays.in_place(pot, out)
 
@@ -227,9 +228,7 @@ class Gravity(Handle):
         p = new(results, "pot", n) if potential else None
         k = new(results, "nearest", n, INTEGER) if nearest else None
         d = new(results, "distance2", n) if nearest else None
-        status = _library.forces(self._handle, self._at(time), eps2, n, _byref(targets), _byref(results))
-        if status < 0:
-            raise_for(status)
+        _pieces.forces(self, self._at(time), eps2, n, targets, results)
         del keep
         return Forces(acc, j, p, k, None if d is None else np.sqrt(d, out=d))
 

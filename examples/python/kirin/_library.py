@@ -34,12 +34,15 @@ class Targets(ctypes.Structure):
     """kirin_targets"""
 
     _fields_ = _vectors("x", "v") + _numbers("eps2", "radius2", "source") + _RESERVED
+    #: The arrays, and the bytes of an entry where the numbers lie together.
+    ARRAYS = (("x", 24), ("v", 24), ("eps2", 8), ("radius2", 8), ("source", 8))
 
 
 class Results(ctypes.Structure):
     """kirin_results"""
 
     _fields_ = _vectors("acc", "jerk") + _numbers("pot", "nearest", "distance2") + _RESERVED
+    ARRAYS = (("acc", 24), ("jerk", 24), ("pot", 8), ("nearest", 8), ("distance2", 8))
 
 
 class Indices(ctypes.Structure):

@@ -3,17 +3,21 @@
 import doctest
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 import unittest
+from unittest import mock
 
 import numpy as np
 
 import kirin
 import kirin._gravity
 import kirin._handle
+import kirin._library
+import kirin._pieces
 import kirin._tree
 
 RNG = np.random.default_rng(5)
@@ -471,6 +475,106 @@ class Processes(unittest.TestCase):
             for thread in threads:
                 thread.join()
             self.assertEqual(wrong, [])
+
+    def test_pieces_have_the_bits_of_one_call(self):
+        n = 1100
+        x, v = RNG.normal(size=(2, n, 3))
+        m, eps = RNG.uniform(0.5, 1.0, size=(2, n))
+        for sources in ({}, {"v": v}, {"eps": eps}):
+            gravity = kirin.Gravity(x, m, **sources)
+            some = np.arange(n)[::-3]
+            calls = [
+                lambda: gravity.forces(jerk=True, potential=True, nearest=True),
+                lambda: gravity.forces(2.0 * x[::2], v[::2], eps=eps[::2], jerk=True),
+                lambda: gravity.forces(x, source=np.arange(n), potential=True),
+                lambda: (gravity.accelerations(source=some), gravity.potentials(x[:, ::-1])),
+                lambda: (gravity.accelerations(out=np.zeros((n, 5))[:, 1:4]), gravity.potentials(out=np.zeros(2 * n)[::2])),
+            ]
+            for k, call in enumerate(calls):
+                wanted = call()
+                with mock.patch.object(kirin._pieces, "FIRST", 77 * n), mock.patch.object(kirin._pieces, "SHORT", 0.0):
+                    found = call()
+                for a, b in zip(found, wanted):
+                    np.testing.assert_array_equal(a, b, f"{k} {list(sources)}")
+
+    def test_what_is_refused_in_the_last_piece_changes_nothing(self):
+        x = RNG.normal(size=(500, 3))
+        gravity, out = kirin.Gravity(x, 1.0), np.zeros((500, 3))
+        at = x.copy()
+        at[498, 1] = np.nan
+        with mock.patch.object(kirin._pieces, "FIRST", 1000):
+            with self.assertRaisesRegex(ValueError, "x of particle 498 is NaN"):
+                gravity.accelerations(at, out=out)
+        self.assertFalse(out.any())
+
+    def test_ctrl_c_ends_a_long_call(self):
+        x = RNG.normal(size=(500, 3))
+        gravity, calls, told = kirin.Gravity(x, 1.0), [], []
+        forces = kirin._library.forces
+
+        def interrupted(*arguments):
+            calls.append(arguments[3])
+            if len(calls) == 3:
+                signal.raise_signal(signal.SIGINT)
+            return forces(*arguments)
+
+        def changes(*_):
+            for change in (lambda: gravity.set_sources(x[:9], 1.0), lambda: gravity.update([1], m=[2.0])):
+                try:
+                    change()
+                except kirin.Error as error:
+                    told.append(str(error))
+
+        wanted = gravity.accelerations()
+        with mock.patch.object(kirin._pieces, "FIRST", 20 * 500), mock.patch.object(kirin._library, "forces", interrupted):
+            with self.assertRaises(KeyboardInterrupt):
+                gravity.accelerations()
+            self.assertEqual(calls, [500, 21, 42])
+            del calls[:]
+            # A handler that changes the sources meanwhile is refused.
+            before = signal.signal(signal.SIGINT, changes)
+            signal.alarm(60)
+            try:
+                np.testing.assert_array_equal(gravity.accelerations(), wanted)
+            finally:
+                signal.alarm(0)
+                signal.signal(signal.SIGINT, before)
+        self.assertEqual(len(told), 2)
+        self.assertTrue(all("signal handler" in text for text in told))
+        gravity.update([1], m=[1.0])
+        np.testing.assert_array_equal(gravity.accelerations(), wanted)
+
+    def test_sources_do_not_change_between_pieces(self):
+        x = RNG.normal(size=(400, 3))
+        gravity, forces, threads = kirin.Gravity(x, 1.0), kirin._library.forces, []
+
+        def disturbed(*arguments):
+            if not threads:
+                threads.append(threading.Thread(target=gravity.update, args=[[0]], kwargs={"m": [1e6]}))
+                threads[0].start()
+                time.sleep(0.05)
+            return forces(*arguments)
+
+        wanted = gravity.accelerations()
+        with mock.patch.object(kirin._pieces, "FIRST", 1000), mock.patch.object(kirin._library, "forces", disturbed):
+            np.testing.assert_array_equal(gravity.accelerations(), wanted)
+        threads[0].join()
+        self.assertGreater(np.abs(gravity.accelerations() - wanted).max(), 1.0)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork")
+    def test_a_child_of_a_fork_between_pieces_is_refused_and_does_not_wait(self):
+        gravity = kirin.Gravity(RNG.normal(size=(9, 3)), 1.0)
+        with gravity._lock(gravity._handle):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                gravity._lock._holder = None  # as if another thread held it
+                try:
+                    gravity.update([0], m=[1.0])
+                except kirin.ForkError:
+                    os._exit(7)
+                os._exit(1)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
 
     def test_nothing_is_printed(self):
         script = "import kirin\nkirin.accelerations([[0, 0, 0], [1, 0, 0]], 1)\ng = kirin.Gravity([[0, 0, 0]], 1)\ntry:\n    kirin.Gravity(eps2=1)\nexcept TypeError:\n    pass"
