@@ -5,13 +5,13 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::attraction::{self, Lanes, LeafPass};
-use super::coincident::{self, Hash, Places};
+use super::coincident::{self, Hash, Meetings, Places};
 use super::division::Task;
 use super::kernel::JPage;
 use super::leaves::{self, LeafSums, TOGETHER, Walk};
 use super::resolution::{LeafBounds, ROUNDING};
 use super::resum::{Leaf, Resum};
-use super::simd::{Real, Rows, SERIES_MASS, Simd, Sums};
+use super::simd::{Real, SERIES_MASS, Simd, Sums};
 use super::target::ScaledParticle;
 use super::tasks::BlockContext;
 use super::tile;
@@ -40,12 +40,14 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     particles: &'a [IParticle],
     targets: &'a [TaskParticle<S::T>],
     hashes: &'a [Hash],
+    /// Which of them may be where a particle of the page is, if it has `places`.
+    meetings: &'a Meetings,
     sources: JPage<'a, S>,
     position: usize,
     bounds: LeafBounds,
     factors: Four,
     kind: LeafPass,
-    /// Where its particles are, if that is known.
+    /// Where its particles are, if that is known and wanted.
     places: Option<&'a Places>,
     /// Two bounds for the potential of a leaf. If the sums of the leaf are finite, they are sound under two conditions:
     /// the potential times [`Resolution::closest`](super::resolution::Resolution::closest) is at most the first bound,
@@ -96,6 +98,15 @@ impl TakenMasses {
             _ => Self::Many,
         };
     }
+
+    /// The only one.
+    #[inline(always)]
+    fn only(&self) -> Option<usize> {
+        match *self {
+            Self::One(slot) => Some(slot),
+            _ => None,
+        }
+    }
 }
 
 #[inline(always)]
@@ -110,6 +121,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         let Workspace {
             totals,
             hashes,
+            meetings,
             scratch,
             again,
             ..
@@ -118,7 +130,11 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         hashes.clear();
         if self.unsoftened {
             allocation::reserve(hashes, particles.len(), PURPOSE)?;
-            hashes.extend(particles.iter().map(|i| Hash::of(&i.x)));
+            hashes.extend(particles.iter().map(|i| match i.eps2 == 0.0 {
+                true => Hash::of(&i.x),
+                false => Hash::NOWHERE,
+            }));
+            meetings.restart(particles.len(), PURPOSE)?;
         }
         let length = leaves::length::<S>();
         self.restart(task, length, totals)?;
@@ -149,12 +165,18 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             if self.unsoftened {
                 lent = masses.m;
             }
+            let places = prepared.places.as_deref();
+            let places = places.filter(|places| self.unsoftened && places.are_fresh(page));
+            if let Some(places) = places {
+                places.meet(hashes, meetings);
+            }
             let (steps, targets, stacks) = totals.of(particles.len());
             let mut over = PageAtRest {
                 shared: self,
                 particles,
                 targets,
                 hashes,
+                meetings,
                 sources: JPage {
                     tile,
                     masses: &masses.m,
@@ -170,11 +192,9 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                     coincident: false,
                     equal: masses.equal && slots == PAGE,
                     reduced: self.reduced,
+                    without: None,
                 },
-                places: prepared
-                    .places
-                    .as_deref()
-                    .filter(|places| places.are_fresh(page)),
+                places,
                 quick: match (S::T::IS_DOUBLE, proved) {
                     (true, _) => (f64::INFINITY, f64::INFINITY),
                     (false, true) => (bounds.least_mass * ROUNDING, IN_RANGE),
@@ -241,6 +261,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             let (sums, least) = lanes.over_lanes(s, kind.coincident || kind.least, correction);
             let sound = match self.is_quickly_proved(&sums, target) {
                 true => true,
+                false if kind.without.is_some() => false,
                 false => {
                     let (sound, proved) = self.is_sound(kind, sources, &sums, least, target);
                     self.unproved += usize::from(!proved);
@@ -256,12 +277,23 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
                 }
                 return Ok(());
             }
-            if kind.coincident || i.eps2 != 0.0 || !self.take_out(&i.x) {
+            // What decides more carefully sees masses only.
+            let is_taken = !kind.coincident
+                && match kind.without {
+                    Some(slot) => {
+                        self.lent[slot] = S::T::default();
+                        self.taken = TakenMasses::One(slot);
+                        true
+                    }
+                    None => i.eps2 == 0.0 && self.take_out(&i.x),
+                };
+            if !is_taken {
                 to.copy_from_slice(&self.exactly(i)?);
                 return Ok(());
             }
             let coincident = LeafPass {
                 coincident: true,
+                without: None,
                 ..kind
             };
             wanted = Some((k..k + 1, coincident));
@@ -282,25 +314,22 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             (_, None) if !self.hashes.is_empty() => k + 1,
             _ => self.particles.len().min(k + TOGETHER),
         };
-        let mut apart = end;
-        if let Some(places) = self.places
-            && !self.hashes.is_empty()
-        {
-            // The sums over this leaf take longer than the memory.
-            for &next in &self.hashes[end..self.hashes.len().min(end + TOGETHER)] {
-                self.shared.s.double().prefetch(places.word(next));
-            }
-            let may_coincide =
-                |&k: &usize| self.particles[k].eps2 == 0.0 && places.may_hold(self.hashes[k]);
-            apart = (k..end).find(may_coincide).unwrap_or(end);
-            if apart == k {
-                let take = |slot: usize| {
-                    self.lent[slot] = S::T::default();
-                    self.taken.add(slot);
-                };
-                let at = (&self.particles[k].x, self.hashes[k]);
-                kind.coincident = places.each(self.sources.page, at, &self.range, take);
-                apart += 1;
+        let Some(places) = self.places else {
+            return (k..end, kind);
+        };
+        let mut apart = end.min(k + self.meetings.apart(k));
+        if apart == k {
+            let take = |slot: usize| {
+                self.lent[slot] = S::T::default();
+                self.taken.add(slot);
+            };
+            let at = (&self.particles[k].x, self.hashes[k]);
+            kind.coincident = places.each(self.sources.page, at, &self.range, take);
+            apart += 1;
+            if let (Some(slot), false) = (self.taken.only(), kind.soft || kind.least) {
+                // Usually it is there alone, and a slot that is left out takes less time than a mass.
+                (kind.coincident, kind.without) = (false, Some(slot));
+                self.give_back();
             }
         }
         (k..apart, kind)

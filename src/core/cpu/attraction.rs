@@ -35,7 +35,16 @@ pub struct LeafPass {
     pub equal: bool,
     /// Whether pairs are computed in `reduced` precision, if positions are not split.
     pub reduced: bool,
+    /// A slot that is left out, if j-particles have no softening lengths and no distance is wanted.
+    pub without: Option<usize>,
 }
+
+/// Which slots below the end of the range a pass leaves out: none.
+const NONE: u8 = 0;
+/// Those without a particle, and that with the label of the i-particle.
+const LABELS: u8 = 1;
+/// One slot.
+const SLOT: u8 = 2;
 
 /// What a pass over a leaf found, before the lanes are joined.
 #[derive(Clone, Copy)]
@@ -83,7 +92,13 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
     i: &ScaledParticle<S::T>,
     range: Range<usize>,
 ) -> Lanes<S> {
-    sums::<S, SPLIT, false>(s, kind, j, i, range, LeftOut::ANY, None)
+    match kind.without {
+        None => sums::<S, SPLIT, NONE>(s, kind, j, i, range, LeftOut::NONE, None),
+        Some(own) => {
+            let left_out = LeftOut { own, whole: PAGE };
+            sums::<S, SPLIT, SLOT>(s, kind, j, i, range, left_out, None)
+        }
+    }
 }
 
 /// [`leaf`] without the slots that are left out. If the smallest distance is wanted, and j-particles have no softening
@@ -98,12 +113,12 @@ pub fn labelled_leaf<S: Simd, const SPLIT: bool>(
     left_out: LeftOut,
     distances: Option<&mut PageArray<S::T>>,
 ) -> Lanes<S> {
-    sums::<S, SPLIT, true>(s, kind, j, i, range, left_out, distances)
+    sums::<S, SPLIT, LABELS>(s, kind, j, i, range, left_out, distances)
 }
 
-/// [`labelled_leaf`] if `LABELLED`, else [`leaf`].
+/// [`leaf`] or [`labelled_leaf`], which leave out what `OMITS` says.
 #[inline(always)]
-fn sums<S: Simd, const SPLIT: bool, const LABELLED: bool>(
+fn sums<S: Simd, const SPLIT: bool, const OMITS: u8>(
     s: S,
     kind: LeafPass,
     j: JPage<'_, S>,
@@ -113,14 +128,14 @@ fn sums<S: Simd, const SPLIT: bool, const LABELLED: bool>(
     distances: Option<&mut PageArray<S::T>>,
 ) -> Lanes<S> {
     match kind.reduced && !SPLIT && !S::T::IS_DOUBLE {
-        true => sums_in::<S, SPLIT, true, LABELLED>(s, kind, j, i, range, left_out, distances),
-        false => sums_in::<S, SPLIT, false, LABELLED>(s, kind, j, i, range, left_out, distances),
+        true => sums_in::<S, SPLIT, true, OMITS>(s, kind, j, i, range, left_out, distances),
+        false => sums_in::<S, SPLIT, false, OMITS>(s, kind, j, i, range, left_out, distances),
     }
 }
 
 /// [`sums`] in one precision.
 #[inline(always)]
-fn sums_in<S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool>(
+fn sums_in<S: Simd, const SPLIT: bool, const REDUCED: bool, const OMITS: u8>(
     s: S,
     kind: LeafPass,
     j: JPage<'_, S>,
@@ -129,7 +144,7 @@ fn sums_in<S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool
     left_out: LeftOut,
     distances: Option<&mut PageArray<S::T>>,
 ) -> Lanes<S> {
-    let mut pass = Pass::<S, SPLIT, REDUCED, LABELLED> {
+    let mut pass = Pass::<S, SPLIT, REDUCED, OMITS> {
         s,
         j,
         slots: Slots::of(j.page),
@@ -147,12 +162,16 @@ fn sums_in<S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool
     };
     // What is rare has all that is rare.
     match kind {
-        LeafPass { soft: true, .. } if LABELLED && S::T::IS_DOUBLE => {
+        LeafPass { soft: true, .. } if OMITS == LABELS && S::T::IS_DOUBLE => {
             pass.over::<true, false, false, false>(range)
         }
-        LeafPass { least: true, .. } if LABELLED => pass.over::<false, true, false, false>(range),
-        LeafPass { equal: true, .. } if LABELLED => pass.over::<false, false, false, true>(range),
-        _ if LABELLED => pass.over::<false, false, false, false>(range),
+        LeafPass { least: true, .. } if OMITS == LABELS => {
+            pass.over::<false, true, false, false>(range)
+        }
+        LeafPass { equal: true, .. } if OMITS != NONE => {
+            pass.over::<false, false, false, true>(range)
+        }
+        _ if OMITS != NONE => pass.over::<false, false, false, false>(range),
         LeafPass {
             soft: true,
             least: false,
@@ -179,7 +198,7 @@ const fn in_memory<S: Simd, const SPLIT: bool>() -> bool {
 }
 
 /// One i-particle and its sums over a leaf.
-struct Pass<'a, S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool> {
+struct Pass<'a, S: Simd, const SPLIT: bool, const REDUCED: bool, const OMITS: u8> {
     s: S,
     j: JPage<'a, S>,
     slots: Slots<'a>,
@@ -195,8 +214,8 @@ struct Pass<'a, S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED:
     least: S::V,
 }
 
-impl<S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool>
-    Pass<'_, S, SPLIT, REDUCED, LABELLED>
+impl<S: Simd, const SPLIT: bool, const REDUCED: bool, const OMITS: u8>
+    Pass<'_, S, SPLIT, REDUCED, OMITS>
 {
     /// Adds the pairs of a leaf: the sums of its first run, and those of the second to them.
     #[inline(always)]
@@ -272,7 +291,7 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool>
     /// Whether slots of this many vectors from `at` on may be left out.
     #[inline(always)]
     fn leaves_out(&self, at: usize, vectors: usize) -> bool {
-        LABELLED && self.left_out.concerns(at, vectors * S::LANES)
+        OMITS != NONE && self.left_out.concerns(at, vectors * S::LANES)
     }
 
     /// Adds the pairs of several vectors from `at` on, as many as [`Self::run`] takes in a pass. `waiting` is memory for
@@ -443,10 +462,16 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool, const LABELLED: bool>
             false => s.attraction::<SPLIT>(m, r2, s.estimate(r2)),
         };
         if MASK {
-            let counts = match LABELLED {
+            let counts = match OMITS {
                 // SAFETY: passed on.
-                true => unsafe { self.slots.counting(s, self.label, at, end) },
-                false => s.mask(((1_u64 << (end - at)) - 1) as u32),
+                LABELS => unsafe { self.slots.counting(s, self.label, at, end) },
+                _ => {
+                    let mut bits = (1_u64 << (end - at).min(S::LANES)) - 1;
+                    if OMITS == SLOT && self.left_out.own.wrapping_sub(at) < S::LANES {
+                        bits &= !(1 << (self.left_out.own - at));
+                    }
+                    s.mask(bits as u32)
+                }
             };
             m_r3 = s.select(counts, m_r3, s.splat(S::T::default()));
             r2 = s.select(counts, r2, s.splat(S::T::MAX));

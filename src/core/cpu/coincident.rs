@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
+use crate::process::allocation;
 use crate::sources::jmemory::{PAGE, Page};
 
 /// A power of two, twice as many as particles.
@@ -19,6 +21,9 @@ const LOOKED_AT: usize = 32;
 pub struct Hash(u16);
 
 impl Hash {
+    /// That of an i-particle with softening, which is looked for nowhere.
+    pub const NOWHERE: Self = Self(BITS as u16);
+
     /// The hash of a position.
     #[inline(always)]
     pub fn of(x: &[f64; 3]) -> Self {
@@ -62,6 +67,30 @@ impl Default for Places {
     }
 }
 
+/// Which i-particles of a task may be where a particle of a page is: a bit for each, and a word more.
+#[derive(Default)]
+pub struct Meetings(Vec<u64>);
+
+impl Meetings {
+    /// Makes room for so many i-particles.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory.
+    pub fn restart(&mut self, count: usize, purpose: &'static str) -> Result<()> {
+        let words = count.div_ceil(64) + 1;
+        allocation::lengthen(&mut self.0, words, purpose, u64::default)
+    }
+
+    /// The number of i-particles from number `k` on that meet nobody, where that is less than 64.
+    #[inline(always)]
+    pub fn apart(&self, k: usize) -> usize {
+        let (word, shift) = (k / 64, k % 64);
+        let from_k = self.0[word] >> shift | (self.0[word + 1] << 1) << (63 - shift);
+        from_k.trailing_zeros() as usize
+    }
+}
+
 /// Whether a particle without softening is in the slot, at the position. (Absent ones are nowhere, though their memory names the origin.)
 #[inline(always)]
 fn is_at(page: &Page, slot: usize, x: &[f64; 3]) -> bool {
@@ -94,15 +123,21 @@ impl Places {
 
     /// Whether a particle of the page may be at a position of this hash.
     #[inline(always)]
-    pub fn may_hold(&self, hash: Hash) -> bool {
+    fn may_hold(&self, hash: Hash) -> bool {
         let (word, bit) = hash.in_filter();
-        self.filter[word] & bit != 0
+        (self.filter[word] & bit != 0) & (usize::from(hash.0) < BITS)
     }
 
-    /// What [`may_hold`](Self::may_hold) reads for a hash.
-    #[inline(always)]
-    pub fn word(&self, hash: Hash) -> *const u64 {
-        &self.filter[hash.in_filter().0]
+    /// Notes which of some i-particles may be where a particle of the page is. Done for all at once, the look-ups wait for
+    /// the memory together; apart from the loops over pairs, they take none of their registers.
+    #[inline(never)]
+    pub fn meet(&self, hashes: &[Hash], meetings: &mut Meetings) {
+        for (word, hashes) in meetings.0.iter_mut().zip(hashes.chunks(64)) {
+            let each = hashes.iter().enumerate();
+            *word = each.fold(0, |bits, (n, &hash)| {
+                bits | u64::from(self.may_hold(hash)) << n
+            });
+        }
     }
 
     /// Calls `found` for each unsoftened particle at the position `x` among the slots `range` of the page. `hash` is
@@ -214,6 +249,37 @@ mod tests {
         let x = [0.5, 0.0, 1.0];
         let nobody = |_| panic!("nobody is there");
         assert!(!places.each(page, (&x, Hash::of(&x)), &(0..PAGE), nobody));
+    }
+
+    #[test]
+    fn the_next_meeting_is_found_across_words() {
+        const COUNT: usize = 200;
+        let mut memory = JMemory::default();
+        let x = |k: usize| [k as f64, 0.5, -0.25];
+        let meets = |k: usize| [0, 3, 62, 63, 64, 128, 191, 199].contains(&k);
+        for k in (0..COUNT).filter(|&k| meets(k)) {
+            let particle = JParticle {
+                x: x(k),
+                ..JParticle::default()
+            };
+            memory.write(k as i32, &particle).unwrap();
+        }
+        let (mut places, mut meetings) = (Places::default(), Meetings::default());
+        places.load(memory.page(0));
+        let hashes: Vec<Hash> = (0..COUNT).map(|k| Hash::of(&x(k))).collect();
+        let may_meet: Vec<bool> = hashes.iter().map(|&hash| places.may_hold(hash)).collect();
+        assert!((0..COUNT).all(|k| may_meet[k] || !meets(k)));
+        meetings.restart(COUNT, "a test").unwrap();
+        places.meet(&hashes, &mut meetings);
+        for k in 0..COUNT {
+            let next = may_meet[k..].iter().position(|&may| may).unwrap_or(64);
+            assert_eq!(meetings.apart(k).min(64), next.min(64), "{k}");
+        }
+        let full = Places {
+            filter: [!0; BITS / 64],
+            ..places
+        };
+        assert!(full.may_hold(hashes[0]) && !full.may_hold(Hash::NOWHERE));
     }
 
     #[test]

@@ -138,6 +138,135 @@ fn who_is_where_a_source_at_rest_is_costs_no_second_look() {
     }
 }
 
+/// I-particles with softening and without, each where a source is. Beside some of these is another source that single precision
+/// takes for the same place, and some are two at one place.
+#[test]
+fn who_is_where_a_source_is_meets_all_others() {
+    let mut numbers = Random::new(4);
+    let mut at: Vec<[f64; 3]> = (0..700).map(|_| numbers.vector(1.0)).collect();
+    for k in (9..690).step_by(70) {
+        at[k + 1] = at[k].map(|x| x * (1.0 + 1e-14));
+        at[k + 5] = at[k + 4];
+    }
+    for equal in [false, true] {
+        let make = |k: usize| AtRest {
+            mass: if equal { 1.0 } else { 1.0 + k as f64 / 700.0 },
+            x: at[k],
+            eps2: 0.0,
+        };
+        let mut memory = JMemory::of(SourceKind::AtRest);
+        let stars: Vec<_> = (0..at.len()).map(make).collect();
+        memory.fill_with(0, &stars).unwrap();
+        let particles = at.iter().enumerate().map(|(k, &x)| IParticle {
+            index: -1,
+            x,
+            eps2: [0.0, 0.0, 1e-4][k % 3],
+            ..IParticle::default()
+        });
+        let block = ForceRequest {
+            ti: 0.0,
+            nj: at.len(),
+            particles: particles.collect(),
+        };
+        for precision in PRECISIONS {
+            for (name, mut backend) in backends(precision, 1) {
+                let mut results = Results::default();
+                backend
+                    .finish(&memory, &block, false, &mut results)
+                    .unwrap();
+                for (i, found) in block.particles.iter().zip(&results.forces) {
+                    let one = ForceRequest {
+                        particles: vec![*i],
+                        ..block
+                    };
+                    let [acc, _, pot] = errors(&memory, &one, std::slice::from_ref(found));
+                    assert!(
+                        acc < 2e-5 && pot < 2e-5,
+                        "{name} {precision} {equal}: {acc:e} {pot:e}, {i:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A tiny mass among others: the potential proves nothing, and a second look finds no close pair, without the i-particle itself.
+#[test]
+fn who_is_where_a_source_is_is_no_close_pair_of_a_tiny_mass() {
+    let mut numbers = Random::new(5);
+    let stars: Vec<AtRest> = (0..700)
+        .map(|k| AtRest {
+            mass: if k == 100 { 1e-8 } else { 1.0 },
+            x: numbers.vector(1.0),
+            eps2: 0.0,
+        })
+        .collect();
+    let mut memory = JMemory::of(SourceKind::AtRest);
+    memory.fill_with(0, &stars).unwrap();
+    let particles = stars.iter().map(|star| IParticle {
+        index: -1,
+        x: star.x,
+        ..IParticle::default()
+    });
+    let block = ForceRequest {
+        ti: 0.0,
+        nj: stars.len(),
+        particles: particles.collect(),
+    };
+    for (name, mut backend) in backends(Precision::Mixed, 1) {
+        let mut results = Results::default();
+        backend
+            .finish(&memory, &block, false, &mut results)
+            .unwrap();
+        assert_eq!(backend.leaves_again(), 0, "{name}");
+        let [acc, _, pot] = errors(&memory, &block, &results.forces);
+        assert!(acc < 1e-6 && pot < 1e-6, "{name}: {acc:e} {pot:e}");
+    }
+}
+
+#[test]
+fn who_is_where_a_source_is_meets_sources_with_softening() {
+    let mut numbers = Random::new(6);
+    let stars: Vec<AtRest> = (0..700)
+        .map(|k| AtRest {
+            mass: 1.0 + f64::from(k % 2),
+            x: numbers.vector(1.0),
+            eps2: [0.0, 1e-2, 1e-4][k as usize % 3],
+        })
+        .collect();
+    let mut memory = JMemory::of(SourceKind::Softened);
+    memory.fill_with(0, &stars).unwrap();
+    let particles = stars.iter().map(|star| IParticle {
+        index: -1,
+        x: star.x,
+        ..IParticle::default()
+    });
+    let block = ForceRequest {
+        ti: 0.0,
+        nj: stars.len(),
+        particles: particles.collect(),
+    };
+    let mut expected = Results::default();
+    let done = reference::Reference.finish(&memory, &block, false, &mut expected);
+    done.expect("the reference computes any block");
+    for precision in PRECISIONS {
+        for (name, mut backend) in backends(precision, 1) {
+            let mut results = Results::default();
+            backend
+                .finish(&memory, &block, false, &mut results)
+                .unwrap();
+            for (a, b) in results.forces.iter().zip(&expected.forces) {
+                let size = b.acc.iter().fold(1e3, |most: f64, c| most.max(c.abs()));
+                let near = (0..3).all(|k| (a.acc[k] - b.acc[k]).abs() < 1e-4 * size);
+                assert!(
+                    near && (a.pot / b.pot - 1.0).abs() < 1e-5,
+                    "{name} {precision}: {a:?} {b:?}"
+                );
+            }
+        }
+    }
+}
+
 /// A slot that was never written lies at the origin, as far as its memory goes. An i-particle there meets nobody, with a table
 /// and without: its bits do not depend on what was asked before.
 #[test]
