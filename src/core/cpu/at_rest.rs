@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::attraction::{self, Lanes, LeafPass};
-use super::coincident::{self, Hash, Meetings, Places};
+use super::coincident::{self, Hash, MayCoincide, Places};
 use super::division::Task;
 use super::kernel::JPage;
 use super::leaves::{self, LeafSums, TOGETHER, Walk};
@@ -40,8 +40,8 @@ struct PageAtRest<'a, S: Simd, const SPLIT: bool> {
     particles: &'a [IParticle],
     targets: &'a [TaskParticle<S::T>],
     hashes: &'a [Hash],
-    /// Which of them may be where a particle of the page is, if it has `places`.
-    meetings: &'a Meetings,
+    /// Which i-particles may coincide with a particle of the page, if there are `places`.
+    may_coincide: &'a MayCoincide,
     sources: JPage<'a, S>,
     position: usize,
     bounds: LeafBounds,
@@ -121,7 +121,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
         let Workspace {
             totals,
             hashes,
-            meetings,
+            may_coincide,
             scratch,
             again,
             ..
@@ -134,7 +134,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 true => Hash::of(&i.x),
                 false => Hash::NOWHERE,
             }));
-            meetings.restart(particles.len(), PURPOSE)?;
+            may_coincide.restart(particles.len(), PURPOSE)?;
         }
         let length = leaves::length::<S>();
         self.restart(task, length, totals)?;
@@ -168,7 +168,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             let places = prepared.places.as_deref();
             let places = places.filter(|places| self.unsoftened && places.are_fresh(page));
             if let Some(places) = places {
-                places.meet(hashes, meetings);
+                places.look_up(hashes, may_coincide);
             }
             let (steps, targets, stacks) = totals.of(particles.len());
             let mut over = PageAtRest {
@@ -176,7 +176,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
                 particles,
                 targets,
                 hashes,
-                meetings,
+                may_coincide,
                 sources: JPage {
                     tile,
                     masses: &masses.m,
@@ -317,7 +317,7 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
         let Some(places) = self.places else {
             return (k..end, kind);
         };
-        let mut apart = end.min(k + self.meetings.apart(k));
+        let mut apart = end.min(k + self.may_coincide.apart(k));
         if apart == k {
             let take = |slot: usize| {
                 self.lent[slot] = S::T::default();

@@ -67,11 +67,11 @@ impl Default for Places {
     }
 }
 
-/// Which i-particles of a task may be where a particle of a page is: a bit for each, and a word more.
+/// Which i-particles of a task may coincide with a particle of a page: a bit for each, and a word more.
 #[derive(Default)]
-pub struct Meetings(Vec<u64>);
+pub struct MayCoincide(Vec<u64>);
 
-impl Meetings {
+impl MayCoincide {
     /// Makes room for so many i-particles.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Meetings {
         allocation::lengthen(&mut self.0, words, purpose, u64::default)
     }
 
-    /// The number of i-particles from number `k` on that meet nobody, where that is less than 64.
+    /// The number of i-particles from number `k` on up to the first that may coincide, if that is less than 64.
     #[inline(always)]
     pub fn apart(&self, k: usize) -> usize {
         let (word, shift) = (k / 64, k % 64);
@@ -128,11 +128,11 @@ impl Places {
         (self.filter[word] & bit != 0) & (usize::from(hash.0) < BITS)
     }
 
-    /// Notes which of some i-particles may be where a particle of the page is. Done for all at once, the look-ups wait for
-    /// the memory together; apart from the loops over pairs, they take none of their registers.
+    /// Notes which i-particles may coincide with a particle of the page. All are looked up at once, so that the processor
+    /// waits for the memory once. This is a function of its own, so that it takes no registers of the pair loops.
     #[inline(never)]
-    pub fn meet(&self, hashes: &[Hash], meetings: &mut Meetings) {
-        for (word, hashes) in meetings.0.iter_mut().zip(hashes.chunks(64)) {
+    pub fn look_up(&self, hashes: &[Hash], found: &mut MayCoincide) {
+        for (word, hashes) in found.0.iter_mut().zip(hashes.chunks(64)) {
             let each = hashes.iter().enumerate();
             *word = each.fold(0, |bits, (n, &hash)| {
                 bits | u64::from(self.may_hold(hash)) << n
@@ -252,28 +252,28 @@ mod tests {
     }
 
     #[test]
-    fn the_next_meeting_is_found_across_words() {
+    fn the_next_that_may_coincide_is_found_across_words() {
         const COUNT: usize = 200;
         let mut memory = JMemory::default();
         let x = |k: usize| [k as f64, 0.5, -0.25];
-        let meets = |k: usize| [0, 3, 62, 63, 64, 128, 191, 199].contains(&k);
-        for k in (0..COUNT).filter(|&k| meets(k)) {
+        let is_there = |k: usize| [0, 3, 62, 63, 64, 128, 191, 199].contains(&k);
+        for k in (0..COUNT).filter(|&k| is_there(k)) {
             let particle = JParticle {
                 x: x(k),
                 ..JParticle::default()
             };
             memory.write(k as i32, &particle).unwrap();
         }
-        let (mut places, mut meetings) = (Places::default(), Meetings::default());
+        let (mut places, mut found) = (Places::default(), MayCoincide::default());
         places.load(memory.page(0));
         let hashes: Vec<Hash> = (0..COUNT).map(|k| Hash::of(&x(k))).collect();
-        let may_meet: Vec<bool> = hashes.iter().map(|&hash| places.may_hold(hash)).collect();
-        assert!((0..COUNT).all(|k| may_meet[k] || !meets(k)));
-        meetings.restart(COUNT, "a test").unwrap();
-        places.meet(&hashes, &mut meetings);
+        let may_hold: Vec<bool> = hashes.iter().map(|&hash| places.may_hold(hash)).collect();
+        assert!((0..COUNT).all(|k| may_hold[k] || !is_there(k)));
+        found.restart(COUNT, "a test").unwrap();
+        places.look_up(&hashes, &mut found);
         for k in 0..COUNT {
-            let next = may_meet[k..].iter().position(|&may| may).unwrap_or(64);
-            assert_eq!(meetings.apart(k).min(64), next.min(64), "{k}");
+            let next = may_hold[k..].iter().position(|&may| may).unwrap_or(64);
+            assert_eq!(found.apart(k).min(64), next.min(64), "{k}");
         }
         let full = Places {
             filter: [!0; BITS / 64],

@@ -44,7 +44,7 @@ struct PageInMotion<'a, S: Simd, const SPLIT: bool> {
     factors_at_rest: Sums,
     /// Whether j-particles have softening lengths of their own.
     soft: bool,
-    /// Whether the sums of particles at rest take no mass this small.
+    /// Whether some mass is too small for the loop of particles at rest.
     tiny_masses: bool,
     leaf: PresentLeaf,
     again: &'a mut Resum,
@@ -194,7 +194,7 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         if self.soft && !S::T::IS_DOUBLE
             || self.tiny_masses && !self.has_jerk(&self.targets[k].target)
         {
-            // No other loop is for all numbers.
+            // The usual loops add these lengths in double precision only, and that for particles at rest needs larger masses.
             *to = self.exactly(k)?;
             return Ok(());
         }
@@ -244,7 +244,7 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
     fn look_ahead(&mut self, k: usize) {
         let shared = self.shared;
         let wanted = shared.nearest || !self.bounds.one_sign || self.leaf.unproved * 4 > k;
-        // Softened by their own lengths the nearest is not the one with the smallest distance.
+        // With softening lengths of their own, the nearest j-particle need not be the one at the smallest softened distance.
         let nearest = wanted && !self.soft;
         // The distances are those of one i-particle. The first i-particle of a leaf shows whether they are needed.
         let count = match nearest || k == 0 {

@@ -126,7 +126,7 @@ pub fn leaf<S: Simd, const SPLIT: bool>(
         };
     }
     match (mask, variant.nearest) {
-        // What is rare has all that is rare, if numbers in single precision never have it.
+        // This is rare, so one variant serves, with the mask. In single precision nobody asks for it.
         _ if variant.soft && S::T::IS_DOUBLE => with!(true false true false),
         // One multiplication less, with the same bits.
         (false, false) if variant.equal => with!(false false false true),

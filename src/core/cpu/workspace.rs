@@ -1,6 +1,6 @@
 //! The memory of a task: its i-particles, their unfinished sums, and scratch space.
 
-use super::coincident::{Hash, Meetings};
+use super::coincident::{Hash, MayCoincide};
 use super::grid::Grid;
 use super::kernel::LeafScratch;
 use super::nearest::NearestCandidates;
@@ -120,8 +120,8 @@ pub struct Workspace<T> {
     pub totals: Totals<T>,
     /// The hashes of the i-particles' positions, where they are looked up. They lie together: each is read for each leaf.
     pub hashes: Vec<Hash>,
-    /// Which of them may be where a particle of the present page is.
-    pub meetings: Meetings,
+    /// Which i-particles may coincide with a particle of the present page.
+    pub may_coincide: MayCoincide,
     /// The results, if the task sums over all pages.
     pub forces: Vec<Force>,
     /// The nearest neighbours, if the task sums over all pages and they are wanted.
@@ -146,7 +146,7 @@ impl<T> Default for Workspace<T> {
                 joiner: Joiner::new(0),
             },
             hashes: Vec::new(),
-            meetings: Meetings::default(),
+            may_coincide: MayCoincide::default(),
             forces: Vec::new(),
             nearest: Vec::new(),
             scratch: None,

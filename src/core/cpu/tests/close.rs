@@ -190,6 +190,23 @@ fn who_is_where_a_source_is_meets_all_others() {
     }
 }
 
+/// Sources, and i-particles without softening at their places.
+fn at_their_places(kind: SourceKind, stars: &[AtRest]) -> (JMemory, ForceRequest) {
+    let mut memory = JMemory::of(kind);
+    memory.fill_with(0, stars).unwrap();
+    let particles = stars.iter().map(|star| IParticle {
+        index: -1,
+        x: star.x,
+        ..IParticle::default()
+    });
+    let block = ForceRequest {
+        ti: 0.0,
+        nj: stars.len(),
+        particles: particles.collect(),
+    };
+    (memory, block)
+}
+
 /// A tiny mass among others: the potential proves nothing, and a second look finds no close pair, without the i-particle itself.
 #[test]
 fn who_is_where_a_source_is_is_no_close_pair_of_a_tiny_mass() {
@@ -201,18 +218,7 @@ fn who_is_where_a_source_is_is_no_close_pair_of_a_tiny_mass() {
             eps2: 0.0,
         })
         .collect();
-    let mut memory = JMemory::of(SourceKind::AtRest);
-    memory.fill_with(0, &stars).unwrap();
-    let particles = stars.iter().map(|star| IParticle {
-        index: -1,
-        x: star.x,
-        ..IParticle::default()
-    });
-    let block = ForceRequest {
-        ti: 0.0,
-        nj: stars.len(),
-        particles: particles.collect(),
-    };
+    let (memory, block) = at_their_places(SourceKind::AtRest, &stars);
     for (name, mut backend) in backends(Precision::Mixed, 1) {
         let mut results = Results::default();
         backend
@@ -234,18 +240,7 @@ fn who_is_where_a_source_is_meets_sources_with_softening() {
             eps2: [0.0, 1e-2, 1e-4][k as usize % 3],
         })
         .collect();
-    let mut memory = JMemory::of(SourceKind::Softened);
-    memory.fill_with(0, &stars).unwrap();
-    let particles = stars.iter().map(|star| IParticle {
-        index: -1,
-        x: star.x,
-        ..IParticle::default()
-    });
-    let block = ForceRequest {
-        ti: 0.0,
-        nj: stars.len(),
-        particles: particles.collect(),
-    };
+    let (memory, block) = at_their_places(SourceKind::Softened, &stars);
     let mut expected = Results::default();
     let done = reference::Reference.finish(&memory, &block, false, &mut expected);
     done.expect("the reference computes any block");
