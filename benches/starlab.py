@@ -6,6 +6,9 @@
 STARLAB/bin has makeplummer, scale and kira, linked with kirin as CLIENTS.md tells. RESULTS.json keeps every run, so that the same command
 later makes only those that are missing; RESULTS.md and RESULTS.svg are written from it. Runs begin with few stars and end when the
 minutes do. Seconds are processor time, of kira alone: from the start of the program to t = 1/4, its two looks at the energy included.
+
+Models of more than 131072 stars are scaled here, with potentials by the Python package kirin: `scale` sums all pairs on one core without
+vectors. A run of 524288 stars takes hours; --threads 2 divides it among two cores.
 """
 import argparse
 import json
@@ -42,6 +45,8 @@ ACCURACIES = {0.3: 1e-7, 0.2: 1e-8, 0.1: 1e-9}
 # Figures 4.7 and 4.8: accuracy parameters, and numbers of stars.
 SWEEP = [round(0.025 * k, 3) for k in range(12, 0, -1)]
 SWEPT = (1024, 16384)
+# The most stars that `makeplummer` and `scale` bring to standard units themselves, in some minutes.
+SCALED_BY_STARLAB = 131072
 
 
 def wanted(largest):
@@ -55,9 +60,43 @@ def wanted(largest):
 
 def model(programs, n):
     """A Plummer model of n stars in standard units, as kira reads it."""
-    made = subprocess.run([os.path.join(programs, "makeplummer"), "-n", str(n), "-s", "1", "-i"], capture_output=True, check=True)
-    scaled = subprocess.run([os.path.join(programs, "scale"), "-s"], input=made.stdout, capture_output=True, check=True)
-    return scaled.stdout
+    plummer = [os.path.join(programs, "makeplummer"), "-n", str(n), "-s", "1", "-i"]
+    if n > SCALED_BY_STARLAB:
+        return scaled(subprocess.run([*plummer, "-u"], capture_output=True, check=True, text=True).stdout, potentials).encode()
+    made = subprocess.run(plummer, capture_output=True, check=True)
+    scale = subprocess.run([os.path.join(programs, "scale"), "-s"], input=made.stdout, capture_output=True, check=True)
+    return scale.stdout
+
+
+STAR = re.compile(r"  r  =  (\S+) (\S+) (\S+)\n  v  =  (\S+) (\S+) (\S+)\n")
+
+
+def scaled(snapshot, potentials_of):
+    """A snapshot of `makeplummer -u` in standard units: mass 1, potential energy -1/2, kinetic energy 1/4, at rest in the origin.
+
+    `potentials_of(x, m)` are the potentials of stars of mass m at the positions x. The story of the root says what that of `scale` does.
+    """
+    before, root, *stars = snapshot.split("(Particle\n")
+    columns = list(zip(*([float(c) for c in STAR.search(star).groups()] for star in stars)))
+    columns = [[c - mean(column) for c in column] for column in columns]
+    m = 1 / len(stars)
+    potential = m * sum(potentials_of(list(zip(*columns[:3])), m)) / 2
+    kinetic = m * sum(c * c for column in columns[3:] for c in column) / 2
+    factors = [abs(potential) / 0.5] * 3 + [(0.25 / kinetic) ** 0.5] * 3
+    root = root.replace("  initial_mass = 1\n", "  initial_mass = 1\n  initial_total_energy = -0.25\n  initial_rvirial = 1\n")
+    root = root.replace("  com_vel = 0 0 0\n", "  com_vel = 0 0 0\n  total_energy = -0.25\n")
+    parts = [before, root]
+    for star, *phase in zip(stars, *columns):
+        line = "  r  =  {:.17g} {:.17g} {:.17g}\n  v  =  {:.17g} {:.17g} {:.17g}\n".format(*(c * f for c, f in zip(phase, factors)))
+        parts.append(STAR.sub(line, star, count=1))
+    return "(Particle\n".join(parts)
+
+
+def potentials(x, m):
+    """By direct summation in double precision."""
+    import kirin
+
+    return kirin.Gravity(x, m, precision="double").potentials()
 
 
 def error_of(log):
@@ -68,9 +107,9 @@ def error_of(log):
     return abs((energies[-1] - energies[0]) / energies[0])
 
 
-def run(kirin, programs, stars, eps, a):
-    """Seconds, energy error and steps of a run to t = 1/4."""
-    command = [kirin, "run", "--threads", "1", os.path.join(programs, "kira"), "-t", "0.25", "-d", "0.25", "-D", "1", "-s", "1",
+def run(kirin, programs, stars, eps, a, threads=1):
+    """Seconds of all threads together, energy error and steps of a run to t = 1/4."""
+    command = [kirin, "run", "--threads", str(threads), os.path.join(programs, "kira"), "-t", "0.25", "-d", "0.25", "-D", "1", "-s", "1",
                "-a", str(a), "-e", str(SOFTENINGS[eps])]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, input=stars, capture_output=True, check=True)
@@ -78,7 +117,7 @@ def run(kirin, programs, stars, eps, a):
     log = done.stderr.decode(errors="replace")
     steps = re.findall(r"total steps = *([0-9.e+]+)", log)
     return {"seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, "error": error_of(log),
-            "steps": float(steps[-1]) if steps else None}
+            "steps": float(steps[-1]) if steps else None, "threads": threads}
 
 
 def key(n, eps, a):
@@ -92,6 +131,12 @@ def shown(value, form="{:.3g}"):
 def mean(values):
     values = [v for v in values if v is not None]
     return sum(values) / len(values) if values else None
+
+
+def of_several(runs):
+    """Which runs had several threads."""
+    found = [(name.split(), run["threads"]) for name, run in runs.items() if run.get("threads", 1) > 1]
+    return "".join(f"; of all {threads} threads together for N = {n}, eps = {eps}, a = {a}" for (n, eps, a), threads in found)
 
 
 def table_of_seconds(runs):
@@ -137,7 +182,7 @@ def page(runs, told):
     lines = ["# Tables 4.3, 4.5 and 4.6, Figures 4.5, 4.7 and 4.8 of the thesis: kira", ""]
     lines += [f"* {line}" for line in told]
     lines += ["* clusters: Plummer spheres (`makeplummer -n N -s 1 -i`, `scale -s`), kira from t = 0 to 1/4",
-              "* here: seconds of processor time of one thread", "",
+              "* here: seconds of processor time of one thread" + of_several(runs), "",
               "The published columns are those of J. Bédorf's thesis (Amsterdam, 2007), in seconds of the whole run: a PCI board with four",
               "GRAPE-6 chips, and kirin in CUDA on an NVIDIA GeForce 8800GTX, in single precision. A cell with `-` was not run, there or here.",
               "The thesis does not name its models' seeds and kira's version, and its Figures 4.7 and 4.8 print no numbers. In Table 4.6 it prints the",
@@ -191,6 +236,7 @@ def main():
     parser.add_argument("results", help="path of the results, without .json, .md and .svg")
     parser.add_argument("--largest", type=int, default=65536, help="most stars")
     parser.add_argument("--minutes", type=float, default=30.0, help="begin no run after so many")
+    parser.add_argument("--threads", type=int, default=1, help="threads of kirin")
     parser.add_argument("--say", default="", help="what else a reader should know")
     given = parser.parse_args()
     kept = given.results + ".json"
@@ -208,7 +254,8 @@ def main():
             break
         if stars[0] != n:
             stars = (n, model(given.programs, n))
-        runs[key(n, eps, a)] = {**run(given.kirin, given.programs, stars[1], eps, a), "load": round(os.getloadavg()[0], 2)}
+        made = run(given.kirin, given.programs, stars[1], eps, a, given.threads)
+        runs[key(n, eps, a)] = {**made, "load": round(os.getloadavg()[0], 2)}
         with open(kept, "w", encoding="utf-8") as file:
             json.dump(runs, file, indent=1)
     loads = [r["load"] for r in runs.values()]

@@ -72,6 +72,29 @@ class Starlab(unittest.TestCase):
             for column, published in zip(zip(*starlab.ERRORS[eps].values()), means):
                 self.assertLess(abs(sum(column) / len(column) / published - 1), 0.02, (eps, published))
 
+    def test_runs_of_several_threads_say_so(self):
+        self.run_with("--largest", "256", "--threads", "2")
+        self.assertTrue(self.read("calls").startswith("run --threads 2 "))
+        self.assertIn("of one thread; of all 2 threads together for N = 256, eps = 1/256, a = 0.3", self.read("kira.md"))
+
+    def test_a_model_is_scaled_to_standard_units(self):
+        root = "  N = 2\n(Log\n  initial_mass = 1\n)Log\n(Dynamics\n  m  =  1\n  r  =  0 0 0\n  v  =  0 0 0\n  com_vel = 0 0 0\n)Dynamics\n"
+        stars = ["(Dynamics\n  m  =  0.5\n  r  =  3 1 0\n  v  =  1 0 4e0\n)Dynamics\n)Particle\n",
+                 "(Dynamics\n  m  =  0.5\n  r  =  -1 1 0\n  v  =  1 0 0\n)Dynamics\n)Particle\n)Particle\n"]
+        asked = []
+
+        def potentials(x, m):
+            asked.append((x, m))
+            return [-0.125, -0.125]
+
+        made = starlab.scaled("(Particle\n".join(["", root, *stars]), potentials)
+        self.assertEqual(asked, [([(2, 0, 0), (-2, 0, 0)], 0.5)])
+        self.assertEqual(made.count("(Particle\n"), 3)
+        self.assertIn("  initial_total_energy = -0.25\n  initial_rvirial = 1\n", made)
+        # Of a potential energy of -1/16 comes -1/2 at an eighth of the size, and of a kinetic energy of 2 comes 1/4.
+        self.assertIn("  r  =  0.25 0 0\n  v  =  0 0 0.70710678118654757\n)Dynamics", made)
+        self.assertIn("  r  =  -0.25 0 0\n  v  =  0 0 -0.70710678118654757\n)Dynamics", made)
+
     def test_a_log_without_energies_is_an_error(self):
         with self.assertRaises(ValueError):
             starlab.error_of("Energies: 1 2 3\n")

@@ -11,6 +11,7 @@ use super::mean_root::MeanRoot;
 use super::pool::{self, Pool};
 use super::simd::Simd;
 use super::tasks::{self, BlockContext, Compute, Finish, Predict, PreparedPage};
+use super::times::Times;
 use super::workspace::{PURPOSE, Workspace};
 use crate::error::{Error, Result};
 use crate::force::Phases;
@@ -20,12 +21,6 @@ use crate::process::settings::{InstructionSet, Precision};
 use crate::process::{self, allocation, log};
 use crate::sources::jmemory::{JMemory, SourceKind};
 use crate::sources::neighbours::{ListRules, NeighbourLists};
-
-/// For blocks this small, tiles predicted to a new time are used once and not cached.
-///
-/// Cached tiles take as much room in the caches as the particles themselves, and a second block at the same
-/// time is rare: only a client whose block exceeds the pipelines (48 on a GRAPE-6) sends one.
-const TRANSIENT: usize = 47;
 
 /// The backend for one instruction set and precision. With `SPLIT`, positions have a low part.
 pub struct Cpu<S: Simd, const SPLIT: bool> {
@@ -49,8 +44,8 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     pages: Vec<usize>,
     /// Memory kept for [`lists::lists`].
     positions: Vec<lists::Positions>,
-    /// The time of the last block.
-    last_ti: Option<u64>,
+    /// The times of the blocks so far.
+    times: Times,
     /// Decides about tables of where the j-particles are.
     sought: Sought,
     /// Whether the next block is timed.
@@ -85,7 +80,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             locks: Vec::new(),
             pages: Vec::new(),
             positions: Vec::new(),
-            last_ti: None,
+            times: Times::default(),
             sought: Sought::default(),
             measured: false,
             phases: Phases::default(),
@@ -183,7 +178,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         let now = || measured.then(Instant::now);
         let ni = block.particles.len();
         results.restart(ni, nearest)?;
-        let new_time = self.last_ti.replace(block.ti.to_bits()) != Some(block.ti.to_bits());
+        let only = self.times.is_only(block.ti, ni);
         memory.make_columns()?;
         self.find_pages(memory, block.nj)?;
         if ni == 0 || self.pages.is_empty() {
@@ -204,6 +199,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         let unsoftened = !has_labels && block.particles.iter().any(|i| i.eps2 == 0.0);
         let tabled = unsoftened && self.sought.pay(memory.written(), ni, self.pages.len());
         let several = whole && division.threads() > 1;
+        let read_once = !whole || division.tasks() == 1;
         let prepares_first =
             division.predicts_first() || several && tabled && self.lacks_tables(memory);
         let shared = BlockContext::<S, SPLIT> {
@@ -219,7 +215,8 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             nearest,
             unsoftened,
             tabled,
-            transient: self.scarce || (new_time && ni <= TRANSIENT && !prepares_first),
+            // In the caches, tiles would take as much room as the particles themselves.
+            transient: self.scarce || only && read_once && !prepares_first,
             process: process::known_generation(),
             measured,
         };

@@ -1,6 +1,6 @@
 //! Neighbour lists: squared distances in double precision, with vector instructions.
 //!
-//! The positions of the block's pages are predicted once; then threads divide the i-particles. A thread compares a few
+//! The positions of the block's pages are predicted once, and kept for other blocks at the same time; then threads divide the i-particles. A thread compares a few
 //! i-particles at a time with all j-particles. Every comparison gives one bit. So the length of a list is known before
 //! its memory is allocated, and its labels are written only once.
 
@@ -34,8 +34,30 @@ const WORDS: usize = PAGE / WORD;
 const PAIR: f64 = 0.4;
 const TASKS_PER_THREAD: usize = 4;
 
-/// Predicted positions of one page, a column for each coordinate.
-pub type Positions = [[f64; PAGE]; 3];
+/// Predicted positions of one page.
+pub struct Positions {
+    of: Option<Origin>,
+    /// A column for each coordinate.
+    x: [[f64; PAGE]; 3],
+}
+
+/// What positions were predicted from.
+#[derive(PartialEq)]
+struct Origin {
+    page: u32,
+    version: u64,
+    /// The bits of the time.
+    ti: u64,
+    /// The slots that hold a particle below nj.
+    present: [u64; WORDS],
+}
+
+impl Positions {
+    const NONE: Self = Self {
+        of: None,
+        x: [[0.0; PAGE]; 3],
+    };
+}
 
 /// The lists of a block. `positions` is memory kept from block to block.
 ///
@@ -66,7 +88,7 @@ pub fn lists<S: Simd<T = f64>>(
     let work = pairs as f64 * PAIR;
     let threads = threads_for(work, threads);
     let effort = Duration::from_nanos(work as u64);
-    allocation::lengthen(positions, pages.len(), PURPOSE, || [[0.0; PAGE]; 3])?;
+    allocation::lengthen(positions, pages.len(), PURPOSE, || Positions::NONE)?;
     let positions = &mut positions[..pages.len()];
     let mut present = Vec::new();
     allocation::reserve(&mut present, pages.len() * WORDS, PURPOSE)?;
@@ -99,7 +121,7 @@ pub fn lists<S: Simd<T = f64>>(
     Ok(NeighbourLists::from_runs(runs))
 }
 
-/// Predicts the words of all pages that have a particle which is `present`.
+/// Predicts the words of all pages that have a particle which is `present`, unless that is done.
 fn predict<S: Simd<T = f64>>(
     s: S,
     (pages, present): (&[&Page], &[u64]),
@@ -112,14 +134,24 @@ fn predict<S: Simd<T = f64>>(
     let mut pages: Vec<_> = pages.zip(positions).collect();
     let shares: Vec<_> = pages.chunks_mut(each).map(Mutex::new).collect();
     Pool::get()?.run(shares.len(), threads, effort, &|t| {
-        for ((page, present), x) in shares[t].lock().iter_mut() {
+        for ((page, present), positions) in shares[t].lock().iter_mut() {
+            let origin = Some(Origin {
+                page: page.number(),
+                version: page.version(),
+                ti: ti.to_bits(),
+                present: **present,
+            });
+            if positions.of == origin {
+                continue;
+            }
             s.vectorize(Predict {
                 s,
                 page,
                 present,
                 ti,
-                x,
+                x: &mut positions.x,
             });
+            positions.of = origin;
         }
     })
 }
@@ -130,7 +162,7 @@ struct Predict<'a, S> {
     page: &'a Page,
     present: &'a [u64; WORDS],
     ti: f64,
-    x: &'a mut Positions,
+    x: &'a mut [[f64; PAGE]; 3],
 }
 
 impl<S: Simd<T = f64>> Work for Predict<'_, S> {
@@ -250,9 +282,9 @@ impl<S: Simd<T = f64>> Search<'_, S> {
                     // SAFETY: the lanes divide the 64 slots of a word, and the words a page.
                     let [xj, yj, zj] = unsafe {
                         [
-                            s.load(&positions[0], at),
-                            s.load(&positions[1], at),
-                            s.load(&positions[2], at),
+                            s.load(&positions.x[0], at),
+                            s.load(&positions.x[1], at),
+                            s.load(&positions.x[2], at),
                         ]
                     };
                     for i in 0..TOGETHER {

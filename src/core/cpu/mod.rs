@@ -33,6 +33,7 @@ mod tasks;
 mod tests;
 mod threads;
 mod tile;
+mod times;
 mod units;
 mod workspace;
 

@@ -100,6 +100,39 @@ fn every_set_finds_what_the_definition_says() {
     }
 }
 
+/// The positions of the block before are used again only where nothing has changed them.
+#[test]
+fn lists_follow_every_change_from_block_to_block() {
+    for (name, mut backend) in backends(Precision::Mixed, 1) {
+        let (mut memory, mut particles) = scattered();
+        let mut targets = i_particles(&particles[..5], 0.0);
+        targets.iter_mut().for_each(|target| target.h2 = 0.2);
+        let mut agree = |memory: &JMemory, what: &str, ti: f64, nj: usize| {
+            let particles = targets.clone();
+            let block = ForceRequest { nj, ti, particles };
+            let found = backend.neighbour_lists(memory, &block, RULES).unwrap();
+            let right = expected(memory, &block, RULES);
+            assert_eq!(listed(&found, 5), right, "{name}: {what}");
+            right
+        };
+        let first = agree(&memory, "the first block", 0.25, 1400);
+        assert_eq!(agree(&memory, "the same", 0.25, 1400), first);
+        assert_ne!(agree(&memory, "another time", 1.5, 1400), first);
+        assert_ne!(agree(&memory, "more particles", 1.5, 5000), first);
+        let before = agree(&memory, "fewer particles", 1.5, 700);
+        particles[300].x = targets[0].x;
+        (particles[300].v, particles[300].t) = ([0.0; 3], 1.5);
+        memory.write(300, &particles[300]).unwrap();
+        assert_ne!(agree(&memory, "a particle written", 1.5, 700), before);
+        memory.write(4000, &particles[300]).unwrap();
+        let before = agree(&memory, "a page at the end", 1.5, 5000);
+        // It takes the place of that page, and has the same slot and as many writes.
+        particles[300].x = [50.0; 3];
+        memory.write(2464, &particles[300]).unwrap();
+        assert_eq!(agree(&memory, "a page between two", 1.5, 5000), before);
+    }
+}
+
 /// Every backend computes r^2 for a list with the same bits. A fused operation or another order of the sum would
 /// change the last bit of many pairs, and with it the answer at exactly the radius.
 #[test]
