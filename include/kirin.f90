@@ -9,19 +9,21 @@
 ! negative number with one line on stderr for a refusal, unless its text says otherwise.
 ! What g6calc_firsthalf is refused, the next g6calc_lasthalf of the cluster returns.
 !
-!  -1  an argument is a null pointer or outside its range: nothing was done, and no output
-!      was written
+!  -1  an argument is a null pointer or outside its range: nothing was computed. No output
+!      is written, except NaN by the forces of NBODY6's library and the length by
+!      `g6_get_neighbour_list`
 !  -2  another call must come first, or `lasthalf` asks for more i-particles than
 !      `firsthalf` brought: nothing was done
-!  -3  the call exists only so that programs link
+!  -3  the call exists only so that programs link, or the bulk interface or a tree does not
+!      support what was asked: nothing was done
 !  -4  an internal error of kirin, or a signal handler forked during the call and the call's
 !      threads stayed in the parent: there are no results
 !  -5  there is no memory for what the call needs: a particle is not stored, a block is
 !      given up; the cluster and its other particles can be used as before
 !  -6  a signal handler called while its thread was inside another call, or had left one by
 !      `siglongjmp`: nothing was done
-!  -7  a handle of the bulk interface was never opened, is closed, or belongs to the process
-!      that this one was forked from: nothing was done
+!  -7  a handle was never opened, is closed, is of the other kind (bulk, tree), or belongs
+!      to the process that this one was forked from: nothing was done
 module kirin
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_int, c_int64_t, c_null_ptr, c_ptr
   implicit none
@@ -310,8 +312,9 @@ module kirin
     ! Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
     !
     ! The numbers in `list` are the device numbers of `kirin info`. They have no effect where
-    ! `KIRIN_DEVICES` is set, where there are no GPUs, and once cluster 0 has computed. With a
-    ! null `list` or with `ngpu` = 0 the call is `g6_open`.
+    ! `KIRIN_DEVICES` is set, where there are no GPUs, after an earlier call that named devices,
+    ! and once cluster 0 has computed. With a null `list` or with `ngpu` = 0 the call is
+    ! `g6_open`.
     integer(c_int) function g6_open_special(ngpu, list) bind(C, name="g6_open_special")
       import :: c_int
       integer(c_int), value :: ngpu
@@ -1498,8 +1501,9 @@ module kirin
     ! `source` lists, or the first `n`. The square of a target's softening length is its entry of
     ! the targets' array `eps2`; without that array it is the argument `eps2` or, without `x`, the
     ! source's own if sources have their own. With `radius2`, the squares of radii, the call also
-    ! makes the neighbour lists. The bits are those of `g6calc_lasthalf2` for the same particles.
-    ! A refused call writes nothing.
+    ! makes the neighbour lists. The bits are those of `g6calc_lasthalf2` for the same particles
+    ! in the same precision. A refused call writes nothing; if memory runs out in the middle, the
+    ! results of the first targets have been written.
     integer(c_int) function kirin_bulk_forces(handle, time, eps2, n, targets, results) bind(C, &
         name="kirin_bulk_forces")
       import :: c_double, c_int, c_int64_t, kirin_results, kirin_targets

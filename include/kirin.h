@@ -6,29 +6,31 @@
  * Each call has up to two spellings: the C one takes scalars by value; the Fortran one
  * has a trailing underscore and takes scalars by reference. Every call returns an int, 0
  * for success and a negative number with one line on stderr for a refusal, unless its
- * text says otherwise. (The calls kirin_bulk_* have one spelling, and a message that can be
- * asked for in place of the line.) `double (*x)[3]` is the type of an array `double x[n][3]`.
+ * text says otherwise. (The calls kirin_bulk_* and kirin_tree_* have one spelling, and a message
+ * that can be asked for in place of the line.) `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
- *  -1  an argument is a null pointer or outside its range: nothing was done, and no output
- *      was written
+ *  -1  an argument is a null pointer or outside its range: nothing was computed. No output
+ *      is written, except NaN by the forces of NBODY6's library and the length by
+ *      `g6_get_neighbour_list`
  *  -2  another call must come first, or `lasthalf` asks for more i-particles than
  *      `firsthalf` brought: nothing was done
- *  -3  the call exists only so that programs link
+ *  -3  the call exists only so that programs link, or the bulk interface or a tree does not
+ *      support what was asked: nothing was done
  *  -4  an internal error of kirin, or a signal handler forked during the call and the
  *      call's threads stayed in the parent: there are no results
  *  -5  there is no memory for what the call needs: a particle is not stored, a block is
  *      given up; the cluster and its other particles can be used as before
  *  -6  a signal handler called while its thread was inside another call, or had left one by
  *      `siglongjmp`: nothing was done
- *  -7  a handle of the bulk interface was never opened, is closed, or belongs to the
- *      process that this one was forked from: nothing was done
+ *  -7  a handle was never opened, is closed, is of the other kind (bulk, tree), or belongs
+ *      to the process that this one was forked from: nothing was done
  *
  * A null pointer is tolerated for the cluster id (it stands for 0), for the old
- * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
+ * accelerations, jerks and potentials (read only for a trace) and for h2 (no neighbour lists).
  * Input and output arrays may overlap in any way.
  *
- * Accuracy (docs/numbers.md): by default blocks with few j-particles that were stored with
- * velocities are computed in double precision and others in `mixed`, where an acceleration and a
+ * Accuracy (docs/numbers.md): by default blocks with few j-particles of g6_set_j_particle
+ * are computed in double precision and others in `mixed`, where an acceleration and a
  * potential err by less than 1e-6 of the sum of the magnitudes of their terms, a jerk by less
  * than 2e-6 of it. That is not relative to what is left where terms cancel, as those of masses
  * of both signs do. Velocities v are rounded to single precision before they are subtracted:
@@ -297,8 +299,8 @@ int g6_reset_fofpga(int cluster_id);
  * Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
  *
  * The numbers in `list` are the device numbers of `kirin info`. They have no effect where
- * `KIRIN_DEVICES` is set, where there are no GPUs, and once cluster 0 has computed. With a null
- * `list` or with `ngpu` = 0 the call is `g6_open`.
+ * `KIRIN_DEVICES` is set, where there are no GPUs, after an earlier call that named devices, and
+ * once cluster 0 has computed. With a null `list` or with `ngpu` = 0 the call is `g6_open`.
  */
 int g6_open_special(int ngpu, const int *list);
 
@@ -1976,8 +1978,9 @@ int kirin_bulk_source_count(int64_t handle);
  * or the first `n`. The square of a target's softening length is its entry of the targets' array
  * `eps2`; without that array it is the argument `eps2` or, without `x`, the source's own if
  * sources have their own. With `radius2`, the squares of radii, the call also makes the neighbour
- * lists. The bits are those of `g6calc_lasthalf2` for the same particles. A refused call writes
- * nothing.
+ * lists. The bits are those of `g6calc_lasthalf2` for the same particles in the same precision. A
+ * refused call writes nothing; if memory runs out in the middle, the results of the first targets
+ * have been written.
  */
 int kirin_bulk_forces(int64_t handle,
                       double time,

@@ -1,4 +1,4 @@
-//! Targets that `cargo test` leaves out because they had nothing to test still have nothing.
+//! Targets that `cargo test` leaves out because they had nothing to test still have nothing, and it leaves out the tests that take long.
 
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ fn what_cargo_test_leaves_out_has_no_tests() {
         .expect("cargo was there a moment ago");
     let all: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
     let packages = all["packages"].as_array().expect("packages");
-    let mut seen = [0, 0];
+    let mut seen = [0, 0, 0];
     for target in packages
         .iter()
         .flat_map(|p| p["targets"].as_array().expect("targets"))
@@ -89,10 +89,19 @@ fn what_cargo_test_leaves_out_has_no_tests() {
                     "{path:?} may have tests that nobody runs"
                 );
             }
+            Some("test") => {
+                let name = target["name"].as_str().expect("a name");
+                let is_long = name.starts_with("slow_") || name.starts_with("long_");
+                seen[2] += usize::from(is_long);
+                assert!(
+                    !is_long || target["test"] == false,
+                    "{path:?} takes long, and `cargo test` runs it: it needs test = false"
+                );
+            }
             _ => {}
         }
     }
-    assert!(seen[0] > 3 && seen[1] > 3, "{seen:?}");
+    assert!(seen[0] > 3 && seen[1] > 3 && seen[2] > 20, "{seen:?}");
 }
 
 #[test]

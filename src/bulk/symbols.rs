@@ -57,7 +57,8 @@ calls! {
     /// positions and velocities: those that `source` lists, or the first `n`. The square of a target's softening length
     /// is its entry of the targets' array `eps2`; without that array it is the argument `eps2` or, without `x`, the
     /// source's own if sources have their own. With `radius2`, the squares of radii, the call also makes the neighbour
-    /// lists. The bits are those of `g6calc_lasthalf2` for the same particles. A refused call writes nothing.
+    /// lists. The bits are those of `g6calc_lasthalf2` for the same particles in the same precision. A refused call
+    /// writes nothing; if memory runs out in the middle, the results of the first targets have been written.
     implemented status [kirin_bulk_forces -]
     (handle: handle, time: double, eps2: double, n: long, targets: targets, results: results)
         = forces(handle, [time, eps2], n, targets, results);

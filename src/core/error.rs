@@ -44,13 +44,17 @@ impl Code {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Argument => {
-                "an argument is a null pointer or outside its range: nothing was done, and no output was written"
+                "an argument is a null pointer or outside its range: nothing was computed. No output is written, except NaN by the \
+                 forces of NBODY6's library and the length by `g6_get_neighbour_list`"
             }
             Self::Order => {
                 "another call must come first, or `lasthalf` asks for more i-particles than `firsthalf` brought: \
                  nothing was done"
             }
-            Self::Unsupported => "the call exists only so that programs link",
+            Self::Unsupported => {
+                "the call exists only so that programs link, or the bulk interface or a tree does not support what was \
+                 asked: nothing was done"
+            }
             Self::Internal => {
                 "an internal error of kirin, or a signal handler forked during the call and the call's threads \
                  stayed in the parent: there are no results"
@@ -64,8 +68,8 @@ impl Code {
                  `siglongjmp`: nothing was done"
             }
             Self::Handle => {
-                "a handle of the bulk interface was never opened, is closed, or belongs to the process that this one was \
-                 forked from: nothing was done"
+                "a handle was never opened, is closed, is of the other kind (bulk, tree), or belongs to the process that this \
+                 one was forked from: nothing was done"
             }
         }
     }

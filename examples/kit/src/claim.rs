@@ -54,6 +54,16 @@ impl Claim {
             if !is_at(&file, &lock) {
                 continue;
             }
+            let mut found = String::new();
+            let is_text = file.read_to_string(&mut found).is_ok();
+            if !is_text || !(found.is_empty() || found.starts_with("process ")) {
+                return Err(format!(
+                    "{}: its lock would replace {}, which another program wrote",
+                    path.display(),
+                    lock.display()
+                ));
+            }
+            let _ = file.rewind();
             let owner = format!(
                 "process {} ({})\n",
                 std::process::id(),
@@ -102,17 +112,20 @@ pub(crate) fn is_same(path: &Path, other: Option<&Path>) -> bool {
     other.is_some_and(|other| whole(path) == whole(other))
 }
 
-/// Checks that everything that `files` name can be written, and nothing twice.
-pub(crate) fn check_paths(files: &Files) -> Result<(), String> {
-    let paths = [&files.output, &files.json, &files.plot, &files.csv];
-    let given: Vec<&PathBuf> = paths.into_iter().flatten().collect();
+/// Checks that everything that `files` name can be written, and what one program writes besides, and nothing twice.
+pub(crate) fn check_paths(files: &Files, more: Option<&PathBuf>) -> Result<(), String> {
+    let made = || {
+        let tables = [&files.json, &files.plot, &files.csv].into_iter().flatten();
+        tables.chain(more)
+    };
+    let given: Vec<&PathBuf> = files.output.iter().chain(made()).collect();
     for (k, path) in given.iter().enumerate() {
         if !is_device(path) && given[..k].iter().any(|other| is_same(path, Some(other))) {
             return Err(format!("{}: two options name this file", path.display()));
         }
         check_writable(path)?;
     }
-    for path in [&files.json, &files.plot, &files.csv].into_iter().flatten() {
+    for path in made() {
         if !is_device(path) && is_same(path, files.input.as_deref()) {
             return Err(format!("{}: this is the --input", path.display()));
         }
@@ -320,6 +333,65 @@ mod tests {
         fs::write(folder.file("run.txt.lock"), "process 1 (hermite)").unwrap();
         drop(files.claim().unwrap());
         assert_eq!(fs::read_dir(folder.file("")).unwrap().count(), 0);
+    }
+
+    /// `Cargo.lock` beside an output `Cargo`.
+    #[test]
+    fn a_lock_of_another_program_is_kept() {
+        let folder = Folder::new("kit-foreign-lock");
+        let files = Files {
+            output: Some(folder.file("Cargo").into()),
+            ..Files::default()
+        };
+        for text in [&b"version = 4\n"[..], b"\xff\xfe"] {
+            fs::write(folder.file("Cargo.lock"), text).unwrap();
+            let refusal = files.claim().unwrap_err();
+            assert!(refusal.contains("Cargo.lock"), "{refusal}");
+            assert_eq!(fs::read(folder.file("Cargo.lock")).unwrap(), text);
+        }
+        fs::write(folder.file("Cargo.lock"), "").unwrap();
+        drop(files.claim().unwrap());
+    }
+
+    /// What one program writes besides may be neither the input nor a file that another option names.
+    #[test]
+    fn files_of_one_program_are_checked_like_those_of_all() {
+        let folder = Folder::new("kit-more");
+        let path = |name: &str| PathBuf::from(folder.file(name));
+        fs::write(path("in.txt"), "bodies").unwrap();
+        let files = Files {
+            input: Some(path("in.txt")),
+            output: Some(path("run.txt")),
+            csv: Some(path("run.csv")),
+            ..Files::default()
+        };
+        for (more, words) in [
+            ("in.txt", "this is the --input"),
+            ("run.txt", "two options name this file"),
+            ("run.csv", "two options name this file"),
+            ("none/b.txt", "no such folder"),
+        ] {
+            let refusal = files.claim_with(Some(&path(more))).unwrap_err();
+            assert!(refusal.contains(words), "{refusal}");
+        }
+        drop(files.claim_with(Some(&path("b.txt"))).unwrap());
+        assert_eq!(folder.text("in.txt"), "bodies");
+    }
+
+    #[test]
+    fn a_report_replaces_no_snapshot() {
+        let folder = Folder::new("kit-report");
+        let files = Files {
+            output: Some(folder.file("run.txt").into()),
+            ..Files::default()
+        };
+        assert_eq!(files.validate_report(), Ok(()));
+        fs::write(folder.file("run.txt"), "# A report of last week\n").unwrap();
+        assert_eq!(files.validate_report(), Ok(()));
+        let state = "kirin-snapshot 1\nn 1\ntime 2\ncolumns index mass x y z vx vy vz\n0 1 0 0 0 0 0 0\nend\n";
+        fs::write(folder.file("run.txt"), state).unwrap();
+        let refusal = files.validate_report().unwrap_err();
+        assert!(refusal.contains("holds a snapshot"), "{refusal}");
     }
 
     #[test]

@@ -30,8 +30,9 @@ pub struct Files {
     #[arg(long)]
     #[serde(skip)]
     pub physical: bool,
-    /// Write the final snapshot, from which the run can be resumed; its name decides the format: .hdf5 or .h5 for
-    /// GADGET's layout, .amuse for AMUSE's, any other for text
+    /// Write the final state, from which the run can be resumed; its name decides the format: .hdf5 or .h5 for GADGET's
+    /// layout, .amuse for AMUSE's, any other for text. Bodies may be at times of their own in it: those of
+    /// --snapshot-every, for other programs, are at one time
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub output: Option<PathBuf>,
@@ -110,7 +111,27 @@ impl Files {
         if self.every.is_some() && paths.iter().all(|path| path.is_none()) {
             return Err("--every records for --plot, --csv, --json or --output".to_owned());
         }
-        claim::check_paths(self)
+        claim::check_paths(self, None)
+    }
+
+    /// [`validate`](Self::validate) for a report, which is written to the output and replaces no snapshot.
+    ///
+    /// # Errors
+    ///
+    /// Those of `validate`; the output is a snapshot; in words.
+    pub fn validate_report(&self) -> Result<(), String> {
+        self.validate()?;
+        match self
+            .output
+            .as_deref()
+            .filter(|path| claim::time_of(path).is_some())
+        {
+            Some(path) => Err(format!(
+                "{}: it holds a snapshot, and a report would replace it: another --output keeps it",
+                path.display()
+            )),
+            None => Ok(()),
+        }
     }
 
     /// [`validate`](Self::validate), and locks what a run will write on its way, until the claim is dropped.
@@ -119,7 +140,17 @@ impl Files {
     ///
     /// Those of `validate`; another process writes one of the files; in words.
     pub fn claim(&self) -> Result<Claim, String> {
+        self.claim_with(None)
+    }
+
+    /// [`claim`](Self::claim) of a run that also writes the file at `more` at its end.
+    ///
+    /// # Errors
+    ///
+    /// Those of `claim`, for that file too; in words.
+    pub fn claim_with(&self, more: Option<&PathBuf>) -> Result<Claim, String> {
         self.validate()?;
+        claim::check_paths(self, more)?;
         Claim::of([&self.output, &self.csv].into_iter().flatten())
     }
 

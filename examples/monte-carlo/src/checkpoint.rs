@@ -45,8 +45,6 @@ use crate::random::Stream;
 use crate::settings::Settings;
 use crate::stars::Stars;
 
-/// Softening, in the snapshots of other programs.
-const EPS: &str = "run.eps";
 const SETTINGS: &str = "monte-carlo.settings";
 const TIDE: &str = "monte-carlo.tide";
 const BLACK_HOLE: &str = "monte-carlo.black-hole";
@@ -233,28 +231,19 @@ impl Checkpoint {
         if snapshot.states.is_some() {
             return Err("it is a run of another program: its `columns` have the state of an integrator, and each body its own time".to_owned());
         }
-        // The softening stands in every program's snapshots of bodies, and means nothing here.
         let galaxy = Galaxy::of(snapshot)?;
-        let is_ours = |key: &str| match key {
-            EPS => true,
-            Galaxy::KEY => galaxy.is_none(),
-            _ => key.starts_with("monte-carlo."),
-        };
-        let foreign = |(key, _): &&(String, String)| !is_ours(key);
-        if let Some((key, value)) = snapshot.run.iter().find(foreign) {
-            return Err(format!(
-                "it is a run of another program: its header has the line `{key} {value}`"
-            ));
+        if Galaxy::is_in(snapshot)? {
+            return Err(
+                "its bodies move in the field of a galaxy or a black hole, which this program does not have: \
+                 --tidal-boundary and --black-hole-mass are its own"
+                    .to_owned(),
+            );
         }
         let Some(settings) = snapshot.line(SETTINGS)? else {
-            let told_of_bodies = [EPS, Galaxy::KEY];
-            return match snapshot
-                .run
-                .iter()
-                .all(|(key, _)| told_of_bodies.contains(&key.as_str()))
-            {
-                true => Ok(None),
-                false => Err(format!("the line `{SETTINGS}` is missing")),
+            let is_ours = |(key, _): &(String, String)| key.starts_with("monte-carlo.");
+            return match snapshot.run.iter().any(is_ours) {
+                true => Err(format!("the line `{SETTINGS}` is missing")),
+                false => Ok(None),
             };
         };
         let [primordial, three_body] = kinds(snapshot)?;

@@ -34,6 +34,13 @@ use crate::time_step::Moments;
 /// Fewest stars of a cluster: five bins.
 pub const FEWEST: usize = 100;
 
+impl Past {
+    /// Time in initial half-mass relaxation times.
+    pub fn scaled_time(&self) -> f64 {
+        self.time / self.relaxation_time0
+    }
+}
+
 /// What a run knows of its past, besides the stars.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Past {
@@ -274,7 +281,7 @@ impl<C: Communicator> Cluster<C> {
 
     /// Time in initial half-mass relaxation times.
     pub fn scaled_time(&self) -> f64 {
-        self.past.time / self.past.relaxation_time0
+        self.past.scaled_time()
     }
 
     /// Takes one step, which ends at `t_end` at the latest; none where the cluster has [`dissolved`](Self::dissolved).

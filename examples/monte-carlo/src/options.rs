@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -28,6 +29,16 @@ pub const DEFAULT_T_END: f64 = 25.0;
 pub const DEFAULT_CORE_STARS: u64 = 30;
 
 const T_END: &str = "Time at which to end, in initial half-mass relaxation times, or with units 500Myr [default: 25]";
+
+/// Solar masses that stars may have.
+const USUAL_MASSES: RangeInclusive<f64> = 0.05..=50.0;
+
+const OUTPUT: &str = "Write the final state, from which the run can be resumed: shells, of which --bodies makes bodies for other programs. \
+                      Its name decides the format: .hdf5 or .h5, .amuse, any other for text";
+const EVERY: &str = "Record for plot, CSV, JSON and output at multiples of this time, in initial half-mass relaxation times, or with units \
+                     10Myr, and whenever the core's density has changed much [default: 0.05]";
+const CSV: &str = "Write the diagnostics as CSV, each line as soon as it is recorded: energies, core, Lagrangian radii, binaries, what was lost (README)";
+const PLOT: &str = "Draw energy error, Lagrangian radii and core over time: .svg or .png";
 
 const METHOD: &str = "\
 METHOD
@@ -58,6 +69,10 @@ METHOD
 // The kit's films are of bodies in space.
 #[command(mut_arg("frames", |arg| arg.hide(true)), mut_arg("frame_every", |arg| arg.hide(true)))]
 #[command(mut_arg("t_end", |arg| arg.help(T_END)))]
+#[command(mut_arg("output", |arg| arg.help(OUTPUT)))]
+#[command(mut_arg("every", |arg| arg.help(EVERY)))]
+#[command(mut_arg("csv", |arg| arg.help(CSV)))]
+#[command(mut_arg("plot", |arg| arg.help(PLOT)))]
 #[command(mut_arg("binary_fraction", |arg| arg.conflicts_with_all(["cross_check", "stellar_radius"])))]
 #[command(mut_arg("units", |arg| arg.conflicts_with_all(["report", "cross_check"])))]
 pub struct Options {
@@ -117,6 +132,7 @@ pub struct Options {
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["input", "csv", "steps", "snapshot_every", "checkpoint_every", "cross_check"])]
+    #[arg(conflicts_with_all = ["bodies", "core_stars", "core_radius"])]
     pub report: Option<Publication>,
     /// Minutes for the report
     #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "5")]
@@ -127,6 +143,7 @@ pub struct Options {
     /// Follow the same bodies by direct summation too and compare Lagrangian radii [default: 2048 bodies to 3
     /// relaxation times]
     #[arg(long, conflicts_with_all = ["input", "output", "csv", "steps", "profile"])]
+    #[arg(conflicts_with_all = ["bodies", "core_stars", "core_radius"])]
     pub cross_check: bool,
 }
 
@@ -229,6 +246,22 @@ impl Options {
             control,
             ..self.clone()
         })
+    }
+
+    /// A message for the user of a new model whose stars are far from the masses of stars.
+    pub fn masses_remark(&self) -> Option<String> {
+        let units = self
+            .units
+            .units
+            .filter(|_| self.control.files.input.is_none())?;
+        let n = self.start.n.unwrap_or(DEFAULT_N);
+        let function = self.start.mass_function.unwrap_or_default();
+        let each = units.mass / n as f64;
+        let is_usual = function != MassFunction::Equal || USUAL_MASSES.contains(&each);
+        let equal = (!is_usual).then(|| {
+            format!("the stars have {each:.3e} solar masses each, by which they relax and end: --units MASS,PC and --n")
+        });
+        function.remark(n, Some(&units)).or(equal)
     }
 
     /// The stellar evolution of a new run whose stars have these `units`.

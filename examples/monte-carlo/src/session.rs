@@ -130,7 +130,8 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     };
     let files = &options.control.files;
     files.validate().map_err(Error::Refused)?;
-    let _claim = made_on_first(&world, || files.claim())?.map_err(Error::Refused)?;
+    let bodies = options.control.own.bodies.as_ref();
+    let _claim = made_on_first(&world, || files.claim_with(bodies))?.map_err(Error::Refused)?;
     if files.input.is_none() {
         let n = options.start.n.unwrap_or(model::DEFAULT_N);
         let kept = options.tidal_boundary.is_some()
@@ -140,8 +141,15 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         check_memory(n, bytes).map_err(Error::Refused)?;
     }
     let mut run = begin(Counted::new(world), options, snapshot)?;
-    let remark = run.cluster.settings.remark(run.cluster.n());
-    if let Some(remark) = remark.filter(|_| run.cluster.world.rank() == 0) {
+    let remarks = [
+        run.cluster.settings.remark(run.cluster.n()),
+        options.masses_remark(),
+    ];
+    for remark in remarks
+        .iter()
+        .flatten()
+        .filter(|_| run.cluster.world.rank() == 0)
+    {
         tell(&format!("monte-carlo: {remark}"));
     }
     made_on_first(&run.cluster.world, || run.check_replaced(files))?.map_err(Error::Refused)?;

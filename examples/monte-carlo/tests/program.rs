@@ -397,6 +397,63 @@ fn another_run_is_not_replaced() {
     assert!(refusal.contains("no snapshot"), "{refusal}");
 }
 
+/// Nor are the input and the state by the --bodies, nor a run of other stars with the same seed.
+#[test]
+fn other_files_and_other_stars_are_not_replaced() {
+    let folder = Folder::new("mc-other");
+    let [input, output] = ["in.txt", "run.txt"].map(|name| folder.file(name));
+    let model = ["--n", "160", "--steps", "2", "--core-stars", "0"];
+    PROGRAM.succeed(&[&model[..], &["--bodies", &input]].concat());
+    let given = folder.text("in.txt");
+    let ends = &model[2..];
+    for (files, words) in [
+        (
+            ["--input", &*input, "--bodies", &*input],
+            "this is the --input",
+        ),
+        (
+            ["--output", &*output, "--bodies", &*output],
+            "two options name this file",
+        ),
+    ] {
+        let refusal = PROGRAM.fail(&[&files[..], ends].concat());
+        assert!(refusal.contains(words), "{refusal}");
+    }
+    assert!(folder.text("in.txt") == given);
+    let with_output = [&model[..], &["--output", &output]].concat();
+    PROGRAM.succeed(&with_output);
+    let refusal = PROGRAM.fail(&[&with_output[..], &["--mass-function", "kroupa"]].concat());
+    assert!(refusal.contains("whose stars began otherwise"), "{refusal}");
+}
+
+/// Bodies for every program may have lines of others: those of hermite's binaries, and notes. They have no field.
+#[test]
+fn bodies_with_lines_of_others_are_read() {
+    let folder = Folder::new("mc-lines");
+    let input = folder.file("in.txt");
+    PROGRAM.succeed(&[
+        "--n",
+        "160",
+        "--steps",
+        "2",
+        "--core-stars",
+        "0",
+        "--bodies",
+        &input,
+    ]);
+    let text = folder.text("in.txt");
+    let begin = ["--input", &input, "--steps", "2", "--core-stars", "0"];
+    let with = |line: &str| {
+        let text = summed(&text.replacen("columns", &format!("{line}\ncolumns"), 1));
+        fs::write(&input, text).unwrap();
+    };
+    with("hermite.binary 1 2 0.1\nmy.note for the paper");
+    PROGRAM.succeed(&begin);
+    with("galaxy.field irrgang 16000.0 2.0 0.0 0.0");
+    let refusal = PROGRAM.fail(&begin);
+    assert!(refusal.contains("--tidal-boundary"), "{refusal}");
+}
+
 #[test]
 fn snapshots_of_other_times_are_not_replaced() {
     let folder = Folder::new("mc-snapshots");

@@ -71,16 +71,16 @@ class Gravity(Handle):
     [-4.]
     """
 
-    # The time of all sources, or None if they have several; whether they have softening lengths of their own; their number; what is held
-    # while they change.
-    __slots__ = ("_time", "_softened", "_count", "_lock")
+    # The time of all sources, or None if they have several; whether they have softening lengths of their own; what is held while they
+    # change.
+    __slots__ = ("_time", "_softened", "_lock")
     _opens = staticmethod(_library.open_)
 
     def __init__(
         self, x=None, m=None, *, v=None, acc=None, jerk=None, snap=None, time=None, eps=None, precision=None
     ):
         self._open()
-        self._time, self._softened, self._count = 0.0, False, 0
+        self._time, self._softened = 0.0, False
         self._lock = _pieces.Lock()
         try:
             if precision is not None:
@@ -104,11 +104,23 @@ class Gravity(Handle):
         x = vectors(x, "x")
         given = {"x": x, "m": m, "v": v, "acc": acc, "jerk": jerk, "snap": snap, "time": time, "eps": eps}
         sources, keep = _sources(len(x), given)
-        with self._lock(self._handle):
-            status = _library.set_sources(self._handle, len(x), _byref(sources))
+        time = _common(keep.get("time"))
+        self._change(lambda: _library.set_sources(self._handle, len(x), _byref(sources)), time, eps is not None)
+
+    def _change(self, call, time, softened):
+        """Changes the sources by `call`, which returns a status. Ctrl-C may come as it returns: whoever does not know then which time the
+        sources have takes them to have several, and forces at no time are refused."""
+
+        def change():
+            before = self._time, self._softened
+            self._time, self._softened = time if time == before[0] else None, softened
+            status = call()
             if status < 0:
+                self._time, self._softened = before
                 raise_for(status)
-            self._time, self._softened, self._count = _common(keep.get("time")), eps is not None, len(x)
+            self._time = time
+
+        self._lock.hold(self._handle, change)
 
     def update(
         self, index, *, x=None, m=None, v=None, acc=None, jerk=None, snap=None, time=None, eps=None
@@ -127,14 +139,14 @@ class Gravity(Handle):
         sources, keep = _sources(len(index), given)
         indices = _library.Indices()
         put_numbers(indices, "at", index)
-        with self._lock(self._handle):
-            status = _library.update_sources(self._handle, len(index), _byref(indices), _byref(sources))
-        if status < 0:
-            raise_for(status)
+        now = self._time
         if time is not None and len(index):
-            now = _common(keep["time"])
+            new = _common(keep["time"])
             of_all = len(index) >= len(self) and len(np.unique(index)) == len(self)
-            self._time = now if of_all or now == self._time else None
+            now = new if of_all or new == now else None
+        self._change(
+            lambda: _library.update_sources(self._handle, len(index), _byref(indices), _byref(sources)), now, self._softened
+        )
 
     def _at(self, time):
         """The time of forces: the one that is given, or that of the sources."""

@@ -22,29 +22,32 @@ def forces(gravity, now, eps2, n, targets, results):
     """Computes the forces on n targets: in Python's main thread, which alone hears of Ctrl-C, in pieces if there are many pairs. Each
     target has the bits that one call gives it."""
     handle = gravity._handle
-    step = FIRST // max(gravity._count, 1) + 1
+    step = FIRST // max(_library.source_count(handle), 1) + 1
     if n <= step or threading.current_thread() is not threading.main_thread():
         status = _library.forces(handle, now, eps2, n, byref(targets), byref(results))
         if status < 0:
             raise_for(status)
         return
-    with gravity._lock(handle):
-        # What is refused is refused before results are written.
-        status = _library.forces(handle, now, eps2, n, byref(targets), None)
-        first = 0
-        while status >= 0 and first < n:
-            some = min(step, n - first)
-            piece = _from(targets, first)
-            if not (piece.x or piece.source):
-                own = np.arange(first, first + some, dtype=INTEGER)
-                put_numbers(piece, "source", own)
-            began = time.perf_counter()
-            status = _library.forces(handle, now, eps2, some, byref(piece), byref(_from(results, first)))
-            first += some
-            if time.perf_counter() - began < SHORT:
-                step *= 2
-        if status < 0:
-            raise_for(status)
+    gravity._lock.hold(handle, lambda: _in_pieces(handle, now, eps2, n, targets, results, step))
+
+
+def _in_pieces(handle, now, eps2, n, targets, results, step):
+    # What is refused is refused before results are written.
+    status = _library.forces(handle, now, eps2, n, byref(targets), None)
+    first = 0
+    while status >= 0 and first < n:
+        some = min(step, n - first)
+        piece = _from(targets, first)
+        if not (piece.x or piece.source):
+            own = np.arange(first, first + some, dtype=INTEGER)
+            put_numbers(piece, "source", own)
+        began = time.perf_counter()
+        status = _library.forces(handle, now, eps2, some, byref(piece), byref(_from(results, first)))
+        first += some
+        if time.perf_counter() - began < SHORT:
+            step *= 2
+    if status < 0:
+        raise_for(status)
 
 
 def _from(structure, first):
@@ -65,24 +68,21 @@ class Lock:
     def __init__(self):
         self._lock, self._holder = threading.Lock(), None
 
-    def __call__(self, handle):
-        """Takes the lock, for a `with`. An error says why the handle cannot be used where that is so."""
+    def hold(self, handle, call):
+        """What `call` returns, with the lock held. An error says why the handle cannot be used where that is so."""
         me = threading.get_ident()
-        if self._holder == me:
-            # A signal handler, between two pieces of its thread.
-            raise_for(-6)
-        if not self._lock.acquire(blocking=False):
+        if self._lock.locked():
+            if self._holder == me:
+                # A signal handler, between two pieces of its thread.
+                raise_for(-6)
             # In the child of a fork nobody would release it.
             status = _library.source_count(handle)
             if status < 0:
                 raise_for(status)
-            self._lock.acquire()
-        self._holder = me
-        return self
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._holder = None
-        self._lock.release()
+        # The interpreter itself takes and releases it, so that no Ctrl-C comes between that and the `with`.
+        with self._lock:
+            self._holder = me
+            try:
+                return call()
+            finally:
+                self._holder = None

@@ -44,8 +44,9 @@ def attach(sim, precision="double"):
     ------
     kirin.UnsupportedError
         For the integrators MERCURIUS, TRACE, EOS and WHFast512, kernels and correctors that need the forces of Jacobi
-        coordinates, variational particles and ghost boxes. If the simulation is changed to one of these later,
-        `sim.integrate` raises a RuntimeError with the reason, and the simulation goes on with REBOUND's own gravity.
+        coordinates, variational particles and ghost boxes. If one of these integrators, kernels and correctors is chosen
+        later, it puts REBOUND's own gravity in kirin's place. For the others, and for numbers that are not finite,
+        `sim.integrate` then raises a RuntimeError with the reason, and the simulation goes on with REBOUND's own gravity.
     """
     _check_simulation(sim)
     hook = _Hook(sim, precision)

@@ -544,6 +544,42 @@ class Processes(unittest.TestCase):
         gravity.update([1], m=[1.0])
         np.testing.assert_array_equal(gravity.accelerations(), wanted)
 
+    def test_ctrl_c_while_sources_change_leaves_no_forces_of_another_time(self):
+        x, v = RNG.normal(size=(2, 50, 3))
+        gravity = kirin.Gravity(x, 1.0, v=v)
+        for name, change, sources in (
+            ("set_sources", lambda: gravity.set_sources(2 * x, 1.0, v=v, time=np.ones(50)), {"time": np.ones(50)}),
+            ("update_sources", lambda: gravity.update(range(50), x=2 * x, time=np.full(50, 2.0)), {"time": np.full(50, 2.0)}),
+        ):
+            library = getattr(kirin._library, name)
+
+            def interrupted(*arguments):
+                status = library(*arguments)
+                signal.raise_signal(signal.SIGINT)
+                return status
+
+            with mock.patch.object(kirin._library, name, interrupted), self.assertRaises(KeyboardInterrupt):
+                change()
+            with self.assertRaisesRegex(ValueError, "several times"):
+                gravity.accelerations()
+            wanted = kirin.Gravity(2 * x, 1.0, v=v, **sources)
+            np.testing.assert_array_equal(gravity.accelerations(time=3.0), wanted.accelerations(time=3.0))
+            # Nothing is held: it can be changed, and computes.
+            self.assertFalse(gravity._lock._lock.locked())
+            gravity.set_sources(2 * x, 1.0, v=v, time=np.ones(50))
+            gravity.accelerations()
+        # What is refused changes nothing.
+        with self.assertRaises(ValueError):
+            gravity.update([50], time=[5.0])
+        gravity.accelerations()
+
+    def test_a_lock_that_a_dead_thread_held_last_is_free(self):
+        lock = kirin._pieces.Lock()
+        self.assertEqual(lock.hold(0, lambda: lock._lock.locked()), True)
+        with self.assertRaises(KeyboardInterrupt):
+            lock.hold(0, lambda: signal.raise_signal(signal.SIGINT))
+        self.assertEqual(lock.hold(0, lambda: 7), 7)
+
     def test_sources_do_not_change_between_pieces(self):
         x = RNG.normal(size=(400, 3))
         gravity, forces, threads = kirin.Gravity(x, 1.0), kirin._library.forces, []
@@ -564,11 +600,11 @@ class Processes(unittest.TestCase):
     @unittest.skipUnless(hasattr(os, "fork"), "no fork")
     def test_a_child_of_a_fork_between_pieces_is_refused_and_does_not_wait(self):
         gravity = kirin.Gravity(RNG.normal(size=(9, 3)), 1.0)
-        with gravity._lock(gravity._handle):
+        # As if another thread held it.
+        with gravity._lock._lock:
             child = os.fork()
             if child == 0:
                 signal.alarm(60)
-                gravity._lock._holder = None  # as if another thread held it
                 try:
                     gravity.update([0], m=[1.0])
                 except kirin.ForkError:

@@ -7,9 +7,8 @@ use clap::Parser;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_bodies;
-use kirin_kit::claim::check_writable;
 use kirin_kit::command::{Ended, exit_code, named, print, tell};
-use kirin_kit::galaxy::Galaxy;
+use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::interrupt;
 use kirin_kit::number::fraction;
 use kirin_kit::run::{Integration, Log, Run, conduct};
@@ -92,12 +91,9 @@ fn choose_threads() {
 fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn Error>> {
     interrupt::catch()?;
     let files = &options.control.files;
-    let _claim = files.claim()?;
-    options.check_memory()?;
-    if let Some(path) = &options.stars {
-        check_writable(path)?;
-    }
     let own = &options.control.own;
+    let _claim = files.claim_with(own.stars.as_ref())?;
+    options.check_memory()?;
     let precision = snapshot
         .as_ref()
         .and_then(|s| s.value(checkpoint::PRECISION).map(str::to_owned));
@@ -119,10 +115,10 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
         run.integration.reverse()?;
     }
     let galaxy = &run.integration.settings().galaxy;
-    if options.stars.is_some() && galaxy.known_units().is_none() {
+    if own.stars.is_some() && galaxy.known_units().is_none() {
         return Err("--stars needs a --galaxy: bodies without units are nowhere on the sky".into());
     }
-    if options.spray && galaxy.is_none() {
+    if own.spray && galaxy.is_none() {
         return Err("--spray needs a --galaxy".into());
     }
     let t_end = options.galaxy.t_end(
@@ -133,8 +129,8 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
     check_steps(&run, options, t_end)?;
     let summary = conduct("symplectic", &mut run, t_end, &options.control)?;
     let settings = run.integration.settings();
-    if let Some(path) = &options.stars {
-        let (sun, bound) = (options.sun.unwrap_or_default(), &summary.sight.bound);
+    if let Some(path) = &own.stars {
+        let (sun, bound) = (own.sun.unwrap_or_default(), &summary.sight.bound);
         let bodies = run.integration.bodies();
         stars::write(path, &bodies, bound, &settings.galaxy, summary.time, &sun)?;
     }
@@ -142,7 +138,7 @@ fn run(options: &Options, snapshot: Option<Snapshot>) -> Result<Ended, Box<dyn E
         Pairs::Library => grape.name(),
         Pairs::Program => "symplectic's own pairs",
     };
-    let report = Report::new(&summary, &run.integration, library, options.spray);
+    let report = Report::new(&summary, &run.integration, library, own.spray);
     let printed = print(&report.table().to_string());
     files.report(|| report.json(), || report.figure())?;
     printed?;
@@ -243,6 +239,9 @@ fn check_steps(run: &Run<Integrator>, options: &Options, t_end: f64) -> Result<(
 
 fn draw(options: &Options) -> Result<Ended, Box<dyn Error>> {
     options.control.files.validate()?;
+    if options.galaxy != GalaxyOptions::default() || options.control.files.physical {
+        return Err("--draw takes galaxy and units from the snapshots".into());
+    }
     let figure = picture::draw(&options.draw, options.zoom)?;
     if let Some(path) = &options.control.files.plot {
         figure.save_close(path)?;

@@ -14,7 +14,7 @@ use kirin_kit::models::{
 };
 use kirin_kit::number::{bodies, count, number};
 use kirin_kit::quantity::{self, Quantity};
-use kirin_kit::run::{Guard, Kept, Log, RunControl};
+use kirin_kit::run::{Guard, Kept, Log, RunControl, told};
 use kirin_kit::settings::{Given, contradiction};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,6 @@ use crate::encounter::{Changeover, Radii};
 use crate::error::Error;
 use crate::resident::Pairs;
 use crate::settings::{MAY_CHANGE, Scale, Settings};
-use crate::stars;
 
 /// End of the run where no option says otherwise.
 pub const DEFAULT_T_END: f64 = 1.0;
@@ -124,17 +123,6 @@ pub struct Options {
     /// The galaxy.
     #[command(flatten)]
     pub galaxy: GalaxyOptions,
-    /// Write every star at the end as CSV: position and velocity, the sky (ICRS, proper motion, radial velocity), longitude
-    /// and latitude along the stream, whether it is bound
-    #[arg(long, value_name = "FILE")]
-    pub stars: Option<PathBuf>,
-    /// Place and velocity of the observer: kpc from the centre, pc above the plane, km/s [default:
-    /// 8.122,20.8,12.9,245.6,7.78, as in astropy]
-    #[arg(long, value_name = "R,Z,VX,VY,VZ", value_parser = stars::sun, requires = "stars")]
-    pub sun: Option<Sun>,
-    /// Draw beside the run a stream by particle spray (Fardal et al. 2015) on the same orbit
-    #[arg(long, requires = "plot", conflicts_with_all = ["draw", "report"])]
-    pub spray: bool,
     /// Draw the bodies of these snapshots in the galaxy's plane, and do nothing else
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "plot")]
     #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json", "frames", "every", "snapshot_every"])]
@@ -226,9 +214,27 @@ pub struct Own {
     #[command(flatten)]
     #[serde(flatten)]
     pub library: LibraryOption,
+    /// Write every star at the end as CSV: position and velocity, the sky (ICRS, proper motion, radial velocity), longitude
+    /// and latitude along the stream, whether it is bound
+    #[arg(long, value_name = "FILE")]
+    #[serde(default, with = "told::path")]
+    pub stars: Option<PathBuf>,
+    /// Place and velocity of the observer: kpc from the centre, pc above the plane, km/s [default:
+    /// 8.122,20.8,12.9,245.6,7.78, as in astropy]
+    #[arg(long, value_name = "R,Z,VX,VY,VZ", value_parser = Sun::parse, requires = "stars")]
+    #[serde(default, with = "told::sun")]
+    pub sun: Option<Sun>,
+    /// Draw beside the run a stream by particle spray (Fardal et al. 2015) on the same orbit
+    #[arg(long, requires = "plot", conflicts_with_all = ["draw", "report"])]
+    #[serde(default, with = "told::switch")]
+    pub spray: bool,
 }
 
-impl Kept for Own {}
+impl Kept for Own {
+    fn paths(&mut self) -> Vec<&mut Option<PathBuf>> {
+        vec![&mut self.stars]
+    }
+}
 
 impl Own {
     /// Checks that the options fit together.
@@ -485,6 +491,19 @@ mod tests {
             (Some(Pairs::Program), Ok(()))
         );
         assert!(own.validate(true).is_err());
+        let stars = [
+            "--stars",
+            "a.csv",
+            "--sun",
+            "8,0,11.1,240,7.25",
+            "--plot",
+            "a.svg",
+            "--spray",
+        ];
+        let told = kept(&stars, &[]);
+        let sun = Sun::parse("8,0,11.1,240,7.25").unwrap();
+        assert_eq!((told.sun, told.spray), (Some(sun), true));
+        assert!(told.stars.is_some_and(|path| path.ends_with("a.csv")));
         let library = kept(&["--pairs", "program"], &["--pairs", "library"]);
         assert_eq!(library.pairs, Some(Pairs::Library));
         assert!(

@@ -84,25 +84,3 @@ pub fn write(
     }
     Ok(())
 }
-
-/// `8.122,20.8,12.9,245.6,7.78`: distance and height of the Sun, and its velocity.
-///
-/// # Errors
-///
-/// The text is none of these; in words.
-pub fn sun(text: &str) -> Result<Sun, String> {
-    let numbers: Option<Vec<f64>> = text.split(',').map(|c| c.trim().parse().ok()).collect();
-    match numbers.as_deref() {
-        Some(&[distance, height, vx, vy, vz])
-            if [distance, height, vx, vy, vz].iter().all(|c| c.is_finite())
-                && distance > height.abs() / 1000.0 =>
-        {
-            Ok(Sun {
-                distance,
-                height,
-                velocity: [vx, vy, vz],
-            })
-        }
-        _ => Err("not kpc, pc and three of km/s such as 8.122,20.8,12.9,245.6,7.78".to_owned()),
-    }
-}

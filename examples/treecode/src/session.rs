@@ -9,6 +9,7 @@ use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::checkpoint::{first_error, load};
 use kirin_kit::communicator::launch::{made_on_first, read_file};
 use kirin_kit::diagnostics::Energy;
+use kirin_kit::galaxy::Galaxy;
 use kirin_kit::run::{Integration, Run, check_end, conduct};
 use kirin_kit::snapshot::parts::{self, Manifest};
 
@@ -154,6 +155,17 @@ fn begin<'g, C: Communicator>(
         other => Error::Refused(named(path)(other)),
     };
     snapshot.tell_remark("treecode", path);
+    match Galaxy::is_in(&snapshot) {
+        Ok(false) => {}
+        Ok(true) => {
+            return Err(refuse(Error::Refused(
+                "its bodies move in the field of a galaxy or a black hole, which treecode does not have: hermite, parallel and symplectic do"
+                    .to_owned(),
+            ))
+            .into());
+        }
+        Err(why) => return Err(refuse(Error::Refused(why)).into()),
+    }
     let settings = options.settings(Some(&snapshot)).map_err(refuse)?;
     settings.validate()?;
     let is_told =

@@ -72,7 +72,11 @@ of the last run.
 ///
 /// Those of a run; a file cannot be written.
 pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
-    options.control.files.validate().map_err(Error::Refused)?;
+    options
+        .control
+        .files
+        .validate_report()
+        .map_err(Error::Refused)?;
     options.settings(None)?.validate()?;
     if world.size() > 1 {
         return machines::report(&world, options);

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::PROGRAM;
 use kirin_kit::Snapshot;
 use kirin_kit::communicator::checkpoint::save;
@@ -143,7 +145,7 @@ fn plots_and_snapshots_are_written() {
     ] {
         assert!(folder.text("a.svg").contains(words), "{words}");
     }
-    assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+    assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG"));
     let snapshot = Snapshot::parse(folder.text("a.txt").as_bytes()).unwrap();
     assert_eq!((snapshot.time, snapshot.bodies.len()), (0.25, 300));
     assert!(
@@ -159,7 +161,7 @@ fn a_table_in_solar_masses_parsecs_and_km_s_is_brought_to_units() {
     let folder = Folder::new("tree-physical");
     let table = folder.file("pair.csv");
     let text = "m,x,y,z,vx,vy,vz\n500,-2,0,0,0,0,0\n500,2,0,0,0,0,0\n";
-    std::fs::write(&table, text).unwrap();
+    fs::write(&table, text).unwrap();
     let input = ["--input", &table, "--physical"];
     let run = ["--eps", "0.01pc", "--t-end", "1/1024"];
     let figures = PROGRAM.figures("tree-physical-json", &[&input[..], &run].concat());
@@ -213,6 +215,33 @@ fn units_are_read_and_written() {
             snapshot.value("galaxy.field"),
             Some("none 1000.0 1.0 0.0 0.0")
         );
+    }
+}
+
+/// Bodies of a run in a galaxy or around a black hole, whose field this program does not have.
+#[test]
+fn bodies_in_a_field_are_refused() {
+    let folder = Folder::new("tree-field");
+    let path = folder.file("in.txt");
+    for (field, is_refused) in [
+        ("irrgang 16000.0 2.0 0.0 0.0", true),
+        ("none 1000.0 1.0 1.0 0.0", true),
+        ("none 1000.0 1.0 0.0 0.0", false),
+    ] {
+        let text = format!(
+            "kirin-snapshot 1\nn 2\ntime 0\nrun.eps 0.1\ngalaxy.field {field}\ncolumns index mass x y z vx vy vz\n0 0.5 1 0 0 0 0 0\n1 0.5 -1 0 0 0 0 0\nend\n"
+        );
+        fs::write(&path, text).unwrap();
+        let command = ["--input", &path, "--t-end", "0.25", "--dt", "0.125"];
+        if is_refused {
+            let refusal = PROGRAM.fail(&command);
+            assert!(
+                refusal.contains("hermite, parallel and symplectic do"),
+                "{refusal}"
+            );
+        } else {
+            PROGRAM.succeed(&command);
+        }
     }
 }
 
@@ -299,10 +328,10 @@ fn a_state_in_parts_goes_on_with_the_bits_of_one_rank() {
         assert!(again.bodies == whole.bodies, "{others} ranks");
         for path in [&half, &end] {
             Manifest::at(path.as_ref()).unwrap().remove(path.as_ref());
-            std::fs::remove_file(path).unwrap();
+            fs::remove_file(path).unwrap();
         }
         // No state that was replaced has left a file.
-        assert_eq!(std::fs::read_dir(folder.file("")).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(folder.file("")).unwrap().count(), 1);
     }
     let run = [
         "--parts", "--ranks", "2", "--t-end", "0.25", "--output", &half,
@@ -344,7 +373,7 @@ fn a_state_in_parts_goes_on_with_the_bits_of_one_rank() {
         "{said}"
     );
     let lost = format!("{half}.0.1");
-    std::fs::remove_file(&lost).unwrap();
+    fs::remove_file(&lost).unwrap();
     let said = PROGRAM.fail(&["--input", &half, "--ranks", "3", "--t-end", "0.5"]);
     assert_eq!(said.matches(&lost).count(), 1, "{said}");
 }
@@ -455,8 +484,8 @@ fn bad_input_is_refused_before_the_run() {
     let moving =
         format!("{bodies} t dt ax ay az jx jy jz\n1 0 0 0 0 0 0 0.5 0.125 0 0 0 0 0 0\nend\n");
     let energy = bodies.replace("columns", "run.energy0 x\ncolumns") + "\n1 0 0 0 0 0 0\nend\n";
-    std::fs::write(folder.file("moving.txt"), moving).unwrap();
-    std::fs::write(folder.file("energy.txt"), energy).unwrap();
+    fs::write(folder.file("moving.txt"), moving).unwrap();
+    fs::write(folder.file("energy.txt"), energy).unwrap();
     let [moving, energy, csv] = ["moving.txt", "energy.txt", "a.csv"].map(|name| folder.file(name));
     for (arguments, words) in [
         (&["--plot", "a.pdf"][..], ".svg or .png"),
@@ -507,7 +536,7 @@ fn a_run_that_fails_keeps_what_it_has_reached() {
     for k in 0..40 {
         text += &format!("0 {} {} 3 0 0 0\n", k % 7, 5 + k);
     }
-    std::fs::write(&table, text).unwrap();
+    fs::write(&table, text).unwrap();
     for ranks in ["1", "2", "3"] {
         let run = "--eps 0.01 --dt 1e153 --n-crit 8 --t-end 1e155 --force --energy-limit 1e300";
         let mut arguments: Vec<_> = run.split(' ').collect();

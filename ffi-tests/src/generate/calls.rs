@@ -48,7 +48,7 @@ fn procedure(call: &Call) -> &'static str {
 
 /// The table of return codes.
 fn codes() -> String {
-    let mut out = "\n## Return codes\n\n0 is success, a negative number is a failure. A line on stderr says more. Calls of \
+    let mut out = "\n## Return codes\n\n0 is success, a negative number is a failure. A line on stderr says more, for the first ten failures of a call. Calls of \
         the [bulk interface](bulk.md) and of trees leave a message instead. A call in a [signal handler](process.md#signal-handlers) that \
         has interrupted another call returns -6.\n\n| code | meaning |\n|---|---|\n"
         .to_owned();

@@ -16,17 +16,17 @@ const GRAPE6: &str = "\
  * Each call has up to two spellings: the C one takes scalars by value; the Fortran one
  * has a trailing underscore and takes scalars by reference. Every call returns an int, 0
  * for success and a negative number with one line on stderr for a refusal, unless its
- * text says otherwise. (The calls kirin_bulk_* have one spelling, and a message that can be
- * asked for in place of the line.) `double (*x)[3]` is the type of an array `double x[n][3]`.
+ * text says otherwise. (The calls kirin_bulk_* and kirin_tree_* have one spelling, and a message
+ * that can be asked for in place of the line.) `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
 {codes}
  *
  * A null pointer is tolerated for the cluster id (it stands for 0), for the old
- * accelerations, jerks and potentials (never read) and for h2 (no neighbour lists).
+ * accelerations, jerks and potentials (read only for a trace) and for h2 (no neighbour lists).
  * Input and output arrays may overlap in any way.
  *
- * Accuracy (docs/numbers.md): by default blocks with few j-particles that were stored with
- * velocities are computed in double precision and others in `mixed`, where an acceleration and a
+ * Accuracy (docs/numbers.md): by default blocks with few j-particles of g6_set_j_particle
+ * are computed in double precision and others in `mixed`, where an acceleration and a
  * potential err by less than 1e-6 of the sum of the magnitudes of their terms, a jerk by less
  * than 2e-6 of it. That is not relative to what is left where terms cancel, as those of masses
  * of both signs do. Velocities v are rounded to single precision before they are subtracted:
@@ -164,7 +164,8 @@ const NBODY6: &str = "\
  *   6-2009  the first versions of NBODY6 for GPUs: as 6-radius, and gpunb_regf_ has no dtr
  *
  * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
- * line on stderr for a refusal, which then writes nothing (the numbers of kirin.h). No list has a greatest length, and no array is read or
+ * line on stderr for a refusal (the numbers of kirin.h). Refused forces and potentials are NaN, and each list of a refused
+ * gpunb_regf_ has the first two stars at most. No list has a greatest length, and no array is read or
  * written beyond what the arguments say.
  *
  * Regular forces and potentials have the precision that KIRIN_PRECISION says, irregular forces

@@ -298,6 +298,27 @@ fn write_as_client(cluster: &mut Cluster, address: i32, star: &JParticle) -> boo
     false
 }
 
+/// The address after the greatest one would be negative.
+#[test]
+fn no_run_goes_on_after_the_greatest_address() {
+    let mut cluster = Cluster::new(Settings::default());
+    let star = JParticle {
+        t: 1.0,
+        mass: 1.0,
+        v: [1.0; 3],
+        ..Default::default()
+    };
+    for round in 0..20 {
+        for address in [i32::MAX - 1, i32::MAX, i32::MIN, i32::MIN + 1] {
+            let stored = write_as_client(&mut cluster, address, &star);
+            assert!(!stored || address > 0, "{address} in round {round}");
+        }
+        cluster.end_run();
+        cluster.memory.take_in();
+        assert_eq!(cluster.memory.present(), 2);
+    }
+}
+
 /// What is known of all pages, particle by particle.
 fn everything(cluster: &mut Cluster) -> String {
     use std::fmt::Write;

@@ -179,7 +179,7 @@ calls! {
     /// Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
     ///
     /// The numbers in `list` are the device numbers of `kirin info`. They have no effect where `KIRIN_DEVICES` is set,
-    /// where there are no GPUs, and once cluster 0 has computed. With a null `list` or with `ngpu` = 0 the call is
+    /// where there are no GPUs, after an earlier call that named devices, and once cluster 0 has computed. With a null `list` or with `ngpu` = 0 the call is
     /// `g6_open`.
     implemented status [g6_open_special -]
     (ngpu: int, list: ints) = open_on(ngpu, list);

@@ -33,7 +33,7 @@ pub use worker::serve;
 ///
 /// Senseless options; no library; a measurement fails; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.run.control.files.validate()?;
+    options.run.control.files.validate_report()?;
     if options.run.galaxy != GalaxyOptions::default() {
         return Err("a report has no galaxy and no units".into());
     }

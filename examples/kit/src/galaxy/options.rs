@@ -57,8 +57,8 @@ pub struct GalaxyOptions {
     /// masses, kpc, km/s); with :fixed it stands still, with :friction the galaxy slows it. May be repeated
     #[arg(long, value_name = "SATELLITE", value_parser = Satellite::parse)]
     pub satellite: Vec<Satellite>,
-    /// Units of mass and length without a galaxy, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1.
-    /// Options may then be given in Myr, pc and km/s, and all files tell these units
+    /// Units of mass and length without a galaxy, as in 1e4Msun,3pc: a model has the mass 1, and the virial radius 1 or what
+    /// --model says. Options may then be given in Myr, pc and km/s, and all files tell these units
     #[arg(long, value_name = "MASS,PC", value_parser = units)]
     #[arg(conflicts_with_all = ["cluster_mass", "cluster_radius", "galaxy"])]
     pub units: Option<Units>,
@@ -79,8 +79,8 @@ pub struct GalaxyOptions {
 /// The units of the bodies, in a program without a galaxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, clap::Args)]
 pub struct UnitOptions {
-    /// Units of mass and length, as in 1e4Msun,3pc: a model has the mass 1 and the virial radius 1. Options may then be
-    /// given in Myr, pc and km/s, and all files tell these units [default: the units of the --input, which the option
+    /// Units of mass and length, as in 1e4Msun,3pc: a model has the mass 1, and the virial radius 1 or what --model says. Options
+    /// may then be given in Myr, pc and km/s, and all files tell these units [default: the units of the --input, which the option
     /// may repeat but not change]
     #[arg(long, value_name = "MASS,PC", value_parser = units)]
     pub units: Option<Units>,
@@ -172,26 +172,29 @@ impl GalaxyOptions {
         Ok(galaxy)
     }
 
-    /// What options add to a model: those of the `default` galaxy where none is given.
+    /// What is added to a model: what the options say, and where they say nothing what is added to the `default` galaxy.
     fn more(
         &self,
         model: MilkyWay,
         default: &Galaxy,
     ) -> Result<Option<&'static Additions>, String> {
-        let told = AdditionOptions {
-            table: self.potential.as_deref().map(Table::load).transpose()?,
-            bar: self.bar,
-            growth: self.growth.unwrap_or(0.0),
-            satellites: self.satellite.clone(),
-        };
-        if told.is_empty() {
-            return Ok(default.more);
+        let mut told = default
+            .more
+            .map_or_else(AdditionOptions::default, |more| more.told.clone());
+        if let Some(path) = &self.potential {
+            told.table = Some(Table::load(path)?);
         }
-        if model == MilkyWay::None
-            && told.table.is_none()
-            && told.bar.is_none()
-            && told.growth != 0.0
-        {
+        told.bar = self.bar.or(told.bar);
+        if !self.satellite.is_empty() {
+            told.satellites.clone_from(&self.satellite);
+        }
+        // Without a galaxy nothing is left that grows.
+        let grows = model != MilkyWay::None || told.table.is_some() || told.bar.is_some();
+        told.growth = self.growth.unwrap_or(if grows { told.growth } else { 0.0 });
+        if told.is_empty() {
+            return Ok(None);
+        }
+        if told.growth != 0.0 && !grows {
             return Err("--growth is that of a --galaxy, a --potential or a --bar".to_owned());
         }
         match default.more {
@@ -386,6 +389,31 @@ mod tests {
         ] {
             assert!(orbit(bad).is_err(), "{bad:?}");
         }
+    }
+
+    /// What is added stays where options say nothing of it, and satellites move in the galaxy that attracts them.
+    #[test]
+    fn what_is_added_is_kept_one_by_one() {
+        let of = |arguments: &[&str], default: Galaxy| {
+            let command = Command::parse_from([&["test"], arguments].concat());
+            command.galaxy.or_default(default).unwrap()
+        };
+        let added = ["--satellite", "lmc", "--growth", "0.01"];
+        let old = of(
+            &[&["--galaxy", "mwpotential2014"], &added[..]].concat(),
+            Galaxy::default(),
+        );
+        let told = |galaxy: Galaxy| galaxy.more.map(|more| more.told.clone());
+        let orbits = |galaxy: Galaxy| galaxy.more.map(std::ptr::from_ref);
+        let same = of(&[], old);
+        assert_eq!((told(same), orbits(same)), (told(old), orbits(old)));
+        let moved = of(&["--galaxy", "irrgang"], old);
+        assert_eq!(told(moved), told(old));
+        assert_ne!(orbits(moved), orbits(old));
+        let grown = told(of(&["--growth", "0.02"], old)).unwrap();
+        assert_eq!((grown.growth, grown.satellites.len()), (0.02, 1));
+        let alone = told(of(&["--galaxy", "none"], old)).unwrap();
+        assert_eq!((alone.growth, alone.satellites.len()), (0.0, 1));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! The axes of the Galaxy are those of `Galactocentric` in astropy 4.0 and later: the Sun at negative x, moving towards
 //! positive y; the z axis towards the northern galactic pole. The disc turns clockwise as seen from positive z.
 
+use std::fmt;
+
 use crate::vector::{Vec3, dot, norm, sub};
 
 /// Position (kpc) and velocity (km/s) of the Sun in the Galaxy.
@@ -25,6 +27,37 @@ impl Default for Sun {
             height: 20.8,
             velocity: [12.9, 245.6, 7.78],
         }
+    }
+}
+
+impl Sun {
+    /// `8.122,20.8,12.9,245.6,7.78`: distance and height, and the velocity.
+    ///
+    /// # Errors
+    ///
+    /// The text is none of these; in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let numbers: Option<Vec<f64>> = text.split(',').map(|c| c.trim().parse().ok()).collect();
+        match numbers.as_deref() {
+            Some(&[distance, height, vx, vy, vz])
+                if [distance, height, vx, vy, vz].iter().all(|c| c.is_finite())
+                    && distance > height.abs() / 1000.0 =>
+            {
+                Ok(Self {
+                    distance,
+                    height,
+                    velocity: [vx, vy, vz],
+                })
+            }
+            _ => Err("not kpc, pc and three of km/s such as 8.122,20.8,12.9,245.6,7.78".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Sun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [vx, vy, vz] = self.velocity;
+        write!(f, "{},{},{vx},{vy},{vz}", self.distance, self.height)
     }
 }
 

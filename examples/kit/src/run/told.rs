@@ -134,6 +134,8 @@ texts! {
     limit: f64, |x: &f64| if x.is_finite() { format!("{x:?}") } else { "none".to_owned() }, crate::run::guard::limit;
     /// A whole number from 0 on.
     count: u64, ToString::to_string, crate::number::count;
+    /// Where the Sun is.
+    sun: crate::galaxy::sky::Sun, ToString::to_string, crate::galaxy::sky::Sun::parse;
     /// A path, which the system may not call a text.
     path: std::path::PathBuf, |path: &std::path::PathBuf| path.to_string_lossy().into_owned(),
         |text: &str| Ok::<_, String>(text.into());

@@ -30,7 +30,11 @@ use document::Document;
 /// Senseless options; a rank is lost; a file cannot be written.
 pub fn report<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dyn AnyError>> {
     use_threads(options, world.size())?;
-    options.control.files.validate().map_err(Error::Refused)?;
+    options
+        .control
+        .files
+        .validate_report()
+        .map_err(Error::Refused)?;
     options.network.validate()?;
     let begun = Circumstances::begin(env!("CARGO_PKG_VERSION"));
     let world = Counted::new(world);

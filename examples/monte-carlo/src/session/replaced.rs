@@ -42,8 +42,13 @@ impl<C: Communicator> Run<C> {
             let what = format!("it holds another run ({was}, this one is {is})");
             return Err(kept(path, &what));
         }
-        match found.past.time > cluster.past.time {
-            true => Err(kept(path, &later(path, found.past.time, cluster.past.time))),
+        if found.past.energy0 != cluster.past.energy0 {
+            let what = format!("it holds another run ({was}, whose stars began otherwise)");
+            return Err(kept(path, &what));
+        }
+        let (then, now) = (found.past.scaled_time(), cluster.scaled_time());
+        match then > now {
+            true => Err(kept(path, &later(path, then, now))),
             false => Ok(()),
         }
     }

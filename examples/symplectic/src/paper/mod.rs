@@ -15,6 +15,7 @@ use std::error::Error;
 use kirin::client::Grape;
 use kirin_kit::command::Ended;
 use kirin_kit::comparison::{Circumstances, publish};
+use kirin_kit::galaxy::GalaxyOptions;
 use kirin_kit::interrupt::{self, interrupted};
 
 use crate::forces::Forces;
@@ -28,7 +29,10 @@ use measure::Bench;
 ///
 /// No library; a measurement fails; a file cannot be written.
 pub fn report(options: &Options) -> Result<Ended, Box<dyn Error>> {
-    options.control.files.validate()?;
+    options.control.files.validate_report()?;
+    if options.galaxy != GalaxyOptions::default() || options.control.own.stars.is_some() {
+        return Err("a report has no galaxy, no units and no --stars".into());
+    }
     interrupt::catch()?;
     let grape = Grape::linked_or(options.control.own.library.path())?;
     let (backend, _) = Forces::open(&grape)?.description();

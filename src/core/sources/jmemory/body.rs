@@ -499,13 +499,28 @@ impl Body {
         Ok(())
     }
 
+    /// The state that a fork leaves in the child if a thread was just dropping the rows of which it had made columns.
+    #[cfg(test)]
+    pub fn leave_with_both_forms(&mut self) {
+        let rows_of = Self::new(false).expect("there is memory");
+        self.particles.get_mut().rows = rows_of.particles.into_inner().rows;
+        *self.state.get_mut() = BUSY;
+    }
+
     /// Makes the page usable in the child of a fork that came while a thread of the parent was working on the page.
     /// `waiting` says that writes were waiting to be brought in; the child brings them in again.
     pub fn inherit(&mut self, waiting: bool) {
         if *self.state.get_mut() == BUSY {
             let particles = self.change(waiting);
+            if particles.columns.is_some() {
+                // That thread had made columns of the rows, and was dropping them.
+                std::mem::forget(particles.rows.take());
+            }
             particles.mass_version += 1;
             particles.index_version += 1;
+            if particles.rows.is_none() {
+                self.rows_at.store(ptr::null_mut(), Ordering::Relaxed);
+            }
         }
     }
 }

@@ -182,7 +182,11 @@ impl JMemory {
         let page = &mut pages[*last];
         let page_end = (page.first_address() + PAGE).min(i32::MAX as usize) as i32;
         let end = end.min(page_end);
-        if run.next >= end || page.header.flags & (HAS_TIME | HAS_MOTION) != HAS_TIME | HAS_MOTION {
+        // No address follows the greatest one.
+        if run.next < 0
+            || run.next >= end
+            || page.header.flags & (HAS_TIME | HAS_MOTION) != HAS_TIME | HAS_MOTION
+        {
             return;
         }
         run.has_snap = page.header.flags & HAS_SNAP != 0;

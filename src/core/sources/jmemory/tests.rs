@@ -397,6 +397,24 @@ fn a_page_left_by_a_fork_is_brought_up_to_date() {
     }
 }
 
+/// In the child of a fork, where a thread of the parent had just made columns of a page's rows.
+#[test]
+fn a_page_left_by_a_fork_has_one_form() {
+    let mut memory = JMemory::default();
+    write_freely(&mut memory, 5, &particle(1));
+    memory.make_columns().unwrap();
+    memory.pages[0].body.leave_with_both_forms();
+    memory.inherit();
+    memory.run.follow(5);
+    memory.begin_run(9);
+    // SAFETY: they are the vectors of the particle.
+    let in_run = unsafe { memory.run.write(6, &ClientParticle::from(&particle(2))) };
+    assert!(in_run);
+    memory.end_run();
+    assert_eq!(memory.read(6), Some(particle(2)));
+    assert_eq!(memory.page(0).particle(6), particle(2));
+}
+
 #[test]
 fn the_pages_that_have_changed_are_known() {
     let mut memory = JMemory::default();

@@ -148,16 +148,24 @@ impl DeviceScaling {
             if std::mem::replace(&mut page_counted.version, page.version()) == page.version() {
                 return;
             }
-            for slot in page.changed().iter() {
+            // Another backend may have seen slots become empty: those are not among the changed ones.
+            let present = page.present();
+            for (word, (counted, present)) in page_counted.slots.iter_mut().zip(present).enumerate()
+            {
+                let mut gone = *counted & !present;
+                *counted &= present;
+                changed |= gone != 0;
+                while gone != 0 {
+                    let slot = 64 * word + gone.trailing_zeros() as usize;
+                    gone &= gone - 1;
+                    let old = page_counted.classes[slot];
+                    (0..2).for_each(|k| counts[k].add(old[k], -1));
+                }
+            }
+            for slot in page.changed().iter().filter(|&slot| page.holds(slot)) {
                 let (word, bit) = (slot / 64, 1 << (slot % 64));
                 let before = page_counted.slots[word] & bit != 0;
                 let old = page_counted.classes[slot];
-                if !page.holds(slot) {
-                    page_counted.slots[word] &= !bit;
-                    (0..2).for_each(|k| counts[k].add(old[k], -i32::from(before)));
-                    changed |= before;
-                    continue;
-                }
                 page_counted.slots[word] |= bit;
                 let new = particles.position_and_velocity(slot).map(|v| class(&v));
                 if before && old == new {
@@ -183,7 +191,9 @@ impl DeviceScaling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::jmemory::Given;
     use crate::sources::particle::JParticle;
+    use crate::sources::strided::Strided;
 
     fn write(memory: &mut JMemory, a: i32, x: f64, v: f64) {
         let p = JParticle {
@@ -192,6 +202,32 @@ mod tests {
             ..Default::default()
         };
         memory.write(a, &p).unwrap();
+    }
+
+    /// Slots became empty while another backend computed, which was told of them.
+    #[test]
+    fn what_is_gone_does_not_count_whoever_saw_it_go() {
+        let mut memory = JMemory::default();
+        memory.make_columns().unwrap();
+        let mut scale = DeviceScaling::default();
+        let load = |memory: &mut JMemory, count: usize, x: f64| {
+            let all = vec![x; count];
+            let column = Strided::new(all.as_ptr(), size_of::<f64>() as isize);
+            let given = Given::new(Some(column), None);
+            let given = given.with([Some([column; 3]), None, None, None, None]);
+            // SAFETY: there are so many numbers.
+            unsafe { memory.load(count, &given) }.unwrap();
+        };
+        load(&mut memory, 1200, 3e18);
+        scale.update(&mut memory);
+        let far = scale.units;
+        load(&mut memory, 3, 1.0);
+        memory.forget_changes();
+        memory.change_everything();
+        scale.update(&mut memory);
+        assert_ne!(scale.units, far);
+        assert_eq!(scale.units, Scaling::PLAIN);
+        assert!(scale.representable);
     }
 
     #[test]
