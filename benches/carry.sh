@@ -68,7 +68,12 @@ test*"-- "*)
     exit $failed
     ;;
 run*)
-    while [ "$1" != --package ]; do shift; done
+    all=$*
+    while [ $# != 0 ] && [ "$1" != --package ]; do shift; done
+    [ $# != 0 ] || {
+        echo "the stand-in for cargo does not know: $all" >&2
+        exit 1
+    }
     program=$2
     while [ "$1" != -- ]; do shift; done
     shift

@@ -72,6 +72,7 @@ for precision in mixed double single double-single; do
     export KIRIN_PRECISION=$precision
     step "plan-$precision" "$kirin" info --plan "${plan[@]}"
     step "check-$precision" "$kirin" check "${check[@]}"
+    rm -f "$to/bench-$precision.json"
     step "bench-$precision" "$kirin" bench --library 'KIRIN_NPIPES=256 kirin' --library kirin "${bench[@]}" \
         --seconds "$seconds" --json "$to/bench-$precision.json"
 done

@@ -256,8 +256,9 @@ def main():
             stars = (n, model(given.programs, n))
         made = run(given.kirin, given.programs, stars[1], eps, a, given.threads)
         runs[key(n, eps, a)] = {**made, "load": round(os.getloadavg()[0], 2)}
-        with open(kept, "w", encoding="utf-8") as file:
+        with open(kept + ".new", "w", encoding="utf-8") as file:
             json.dump(runs, file, indent=1)
+        os.replace(kept + ".new", kept)
     loads = [r["load"] for r in runs.values()]
     told = [f"command: `benches/starlab.py kirin STARLAB/bin {os.path.basename(given.results)}`, commit {commit()}",
             f"machine: {figure.machine()}; load {min(loads, default=load):.1f} to {max(loads, default=load):.1f}"]

@@ -46,8 +46,11 @@ def library():
         return ROOT / named
     target = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
     packages = [word for package in PACKAGES for word in ("-p", package)]
+    # It would put the library elsewhere. Conda's compiler package for Rust sets it.
+    environment = {name: value for name, value in os.environ.items() if name != "CARGO_BUILD_TARGET"}
     try:
-        subprocess.run(["cargo", "build", "--release", "--target-dir", target, *packages], cwd=ROOT, check=True)
+        command = ["cargo", "build", "--release", "--target-dir", target, *packages]
+        subprocess.run(command, cwd=ROOT, env=environment, check=True)
     except FileNotFoundError:
         raise SystemExit("there is no cargo: install Rust (https://rustup.rs), and open a new shell") from None
     except subprocess.CalledProcessError as error:

@@ -132,6 +132,62 @@ fn a_framework_that_came_back_is_not_lost() {
     assert_eq!(left.len(), 4, "{:?}", left.keys());
 }
 
+/// kirin's link leaves its place, since the libraries move to another folder: what lay there comes back.
+#[test]
+fn what_lay_in_a_place_that_kirin_leaves_comes_back() {
+    let Some((environment, _)) = environment("amuse-libdir") else {
+        return;
+    };
+    let before = files(&environment);
+    fine(&amuse(&environment));
+    let install = [
+        "install",
+        "--prefix",
+        text(&environment),
+        "--libdir",
+        "lib64",
+    ];
+    fine(&kirin(&install));
+    let library = environment.join("lib/libg6.so");
+    assert_eq!(files(&environment).get(&library), before.get(&library));
+    fine(&uninstall(&environment));
+    assert!(
+        before == files(&environment),
+        "{:?}",
+        files(&environment).keys()
+    );
+}
+
+/// A file of kirin's that was edited is not taken for the one that was there before kirin.
+#[test]
+fn an_edited_file_costs_nobody_the_original() {
+    let Some((environment, _)) = environment("amuse-edited") else {
+        return;
+    };
+    let before = files(&environment);
+    fine(&amuse(&environment));
+    let edited = environment.join("lib/pkgconfig/g6lib.pc");
+    let own = fs::read_to_string(&edited).expect("kirin wrote it");
+    fs::write(&edited, own + "# mine\n").expect("it is writable");
+    let there = files(&environment);
+    for refused in [uninstall(&environment), amuse(&environment)] {
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        assert!(texts(&refused).1.contains("g6lib.pc"), "{refused:?}");
+        assert!(there == files(&environment), "something has changed");
+    }
+    fine(&kirin(&[
+        "uninstall",
+        "--force",
+        "--prefix",
+        text(&environment),
+    ]));
+    assert!(
+        before == files(&environment),
+        "{:?}",
+        files(&environment).keys()
+    );
+}
+
 /// pip installs the Python package in the same environment, before or after kirin: its script of the name `kirin` is left to it.
 #[test]
 fn the_python_packages_command_stays() {

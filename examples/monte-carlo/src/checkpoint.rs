@@ -45,6 +45,8 @@ use crate::random::Stream;
 use crate::settings::Settings;
 use crate::stars::Stars;
 
+/// A binary, in the snapshots of `hermite --regularize`.
+const HERMITES_BINARY: &str = "hermite.binary";
 const SETTINGS: &str = "monte-carlo.settings";
 const TIDE: &str = "monte-carlo.tide";
 const BLACK_HOLE: &str = "monte-carlo.black-hole";
@@ -240,6 +242,12 @@ impl Checkpoint {
             );
         }
         let Some(settings) = snapshot.line(SETTINGS)? else {
+            if snapshot.value(HERMITES_BINARY).is_some() {
+                return Err(format!(
+                    "it has binaries (`{HERMITES_BINARY}`), whose stars would be taken one by one with the speeds of their orbits: this program \
+                     makes binaries itself (--binary-fraction)"
+                ));
+            }
             let is_ours = |(key, _): &(String, String)| key.starts_with("monte-carlo.");
             return match snapshot.run.iter().any(is_ours) {
                 true => Err(format!("the line `{SETTINGS}` is missing")),

@@ -426,7 +426,7 @@ fn other_files_and_other_stars_are_not_replaced() {
     assert!(refusal.contains("whose stars began otherwise"), "{refusal}");
 }
 
-/// Bodies for every program may have lines of others: those of hermite's binaries, and notes. They have no field.
+/// Bodies for every program may have lines of others and notes. They have no field, and no binaries whose stars would be shells.
 #[test]
 fn bodies_with_lines_of_others_are_read() {
     let folder = Folder::new("mc-lines");
@@ -447,8 +447,11 @@ fn bodies_with_lines_of_others_are_read() {
         let text = summed(&text.replacen("columns", &format!("{line}\ncolumns"), 1));
         fs::write(&input, text).unwrap();
     };
-    with("hermite.binary 1 2 0.1\nmy.note for the paper");
+    with("hermite.orbit 1 2 0.1\nmy.note for the paper");
     PROGRAM.succeed(&begin);
+    with("hermite.binary 1 2 0.1");
+    let refusal = PROGRAM.fail(&begin);
+    assert!(refusal.contains("--binary-fraction"), "{refusal}");
     with("galaxy.field irrgang 16000.0 2.0 0.0 0.0");
     let refusal = PROGRAM.fail(&begin);
     assert!(refusal.contains("--tidal-boundary"), "{refusal}");

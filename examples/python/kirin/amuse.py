@@ -83,6 +83,9 @@ class Field:
             return _NO_PARTICLE
         self._index, self._m = np.delete(self._index, rows), np.delete(self._m, rows)
         self._x = np.delete(self._x, rows, axis=0)
+        if not len(self._index):
+            # Bridge may remove and add all particles for each force: the numbers would come to an end.
+            self._next = 0
         self._gravity = None
         return _OK
 

@@ -11,7 +11,7 @@ from ._gravity import Gravity
 
 # REBOUND's numbers (rebound.h).
 _BASIC, _CUSTOM = 1, 7
-_GENERIC_ERROR = 1
+_GENERIC_ERROR, _SIGINT = 1, 6
 _BETWEEN_0_AND_1, _INVOLVING_0 = 1, 2
 _ALL_ACTIVE = ctypes.c_size_t(-1).value
 
@@ -31,7 +31,8 @@ def attach(sim, precision="double"):
     """Computes the gravity of a `rebound.Simulation` with kirin, from the next step on.
 
     Particles, G, softening, N_active, testparticle_type and the integrator are those of the simulation, whenever they
-    change. Additional forces are added as before. A copy or a restart of the simulation must be attached again.
+    change. Additional forces are added as before. A copy or a restart of the simulation must be attached again before it
+    computes, so `getSimulation` of an archive of it takes the mode "snapshot" only.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ def attach(sim, precision="double"):
         `sim.integrate` then raises a RuntimeError with the reason, and the simulation goes on with REBOUND's own gravity.
     """
     _check_simulation(sim)
+    if not getattr(sim, "_simulation_needsfree_", False):
+        raise TypeError("sim is what a pointer shows, as in a heartbeat: attach the simulation itself")
     hook = _Hook(sim, precision)
     reason = hook.refusal() or _kernel_refusal(sim)
     if reason:
@@ -203,6 +206,12 @@ class _Hook:
                 return
         except Exception as error:
             reason = str(error)
+        except BaseException:
+            # Ctrl-C, or the end of the program by a signal's handler: REBOUND ends the run after this step, whose force is right.
+            self._gravity.value = _BASIC
+            self._library.reb_simulation_update_acceleration(self._sim)
+            self._gravity.value, self._status.value = _CUSTOM, _SIGINT
+            return
         # Nothing is lost: REBOUND's own gravity has this force and the next ones.
         self._gravity.value = _BASIC
         self._library.reb_simulation_update_acceleration(self._sim)

@@ -242,6 +242,43 @@ class Refused(unittest.TestCase):
                 other.steps(20)
                 np.testing.assert_allclose(state(other), state(chosen), rtol=0, atol=1e-13)
 
+    def test_ctrl_c_leaves_the_right_force(self):
+        for end in (KeyboardInterrupt, SystemExit):
+            own, other = system(), system()
+            kirin.rebound.attach(other)
+            own.steps(7)
+            other.steps(3)
+            load = kirin.rebound._Sources.load
+
+            def interrupted(sources, g):
+                kirin.rebound._Sources.load = load
+                raise end
+
+            kirin.rebound._Sources.load = interrupted
+            try:
+                other.steps(4)
+            except KeyboardInterrupt:
+                # From REBOUND 5.2 on.
+                other.steps(7 - other.steps_done)
+            finally:
+                kirin.rebound._Sources.load = load
+            self.assertEqual((other.gravity, other.steps_done), ("custom", 7))
+            self.assertLess(np.abs(state(own) - state(other)).max(), 1e-13)
+
+    def test_what_a_pointer_shows_is_not_attached(self):
+        sim, told = system(), []
+
+        def heartbeat(pointer):
+            try:
+                kirin.rebound.attach(pointer.contents)
+            except TypeError as error:
+                told.append(str(error))
+
+        sim.heartbeat = heartbeat
+        sim.steps(2)
+        self.assertEqual(sim.gravity, "basic")
+        self.assertIn("attach the simulation itself", told[0])
+
     def test_a_number_that_is_not_finite(self):
         sim = system(N_active=5)
         kirin.rebound.attach(sim)

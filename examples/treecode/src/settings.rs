@@ -54,7 +54,8 @@ impl Settings {
         if !(self.eps >= 0.0 && self.eps.is_finite()) {
             return refuse("--eps: the softening must be a number from 0 on");
         }
-        // From this angle on a cell could be accepted for a particle that is inside it.
+        // A cell that has particles of the group is always opened. From 1 / sqrt(3) on one may be accepted for a particle just outside that is
+        // nearer to the cell's far corner than to its centre of mass.
         if !(0.0..=1.5).contains(&self.theta) {
             return refuse("--theta: the opening angle must be a number from 0 to 1.5");
         }

@@ -42,6 +42,14 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     let jobs = options
         .jobs
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    // It may be linked with another kirin, which make would not notice.
+    let program = folder.join(&ours);
+    match fs::remove_file(&program) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            return Err(format!("{}: {e}", program.display()));
+        }
+        _ => {}
+    }
     let status = Command::new("make")
         .arg("-C")
         .arg(&folder)
@@ -55,7 +63,6 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     if !status.success() {
         return Err(format!("make in {}: {status}", folder.display()));
     }
-    let program = folder.join(&ours);
     let uses_kirin = linked(&program)
         .iter()
         .any(|l| l.name.starts_with("libkirin_nbody6") && l.file.is_some());

@@ -35,6 +35,13 @@ pub fn run(options: Options) -> Result<ExitCode, String> {
     if !output.parent().is_some_and(Path::is_dir) {
         return Err(format!("{}: there is no such folder", output.display()));
     }
+    let folder = output.parent().unwrap_or(&output).to_string_lossy();
+    if ["%p", "%r"].iter().any(|pattern| folder.contains(pattern)) {
+        return Err(format!(
+            "{}: in a trace's path %p and %r stand for numbers, so its folder cannot have them in its name",
+            output.display()
+        ));
+    }
     if output.is_dir() {
         return Err(format!(
             "{}: this is a folder, and no file for a trace",

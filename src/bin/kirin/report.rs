@@ -34,7 +34,7 @@ pub fn save(file: &Path, document: &impl Serialize) -> Result<(), String> {
 ///
 /// It could not.
 pub fn can_be_saved(file: &Path) -> Result<(), String> {
-    let is_new = !file.exists();
+    let is_new = std::fs::symlink_metadata(file).is_err();
     if !is_new && !file.is_file() && !file.is_dir() {
         return Ok(()); // A reader of a pipe would take the closing for its end.
     }

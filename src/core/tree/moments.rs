@@ -58,8 +58,9 @@ fn add_square(second: &mut Moments, m: f64, d: &[f64; 3]) {
 
 /// The points that stand for a cell.
 ///
-/// A part of the second moments that is equal in all directions exerts no force. So the smallest eigenvalue is
-/// subtracted from all three. The points then lie in the plane of the other two eigenvectors, on a triangle around
+/// Without softening a part of the second moments that is equal in all directions exerts no force. So the smallest eigenvalue L is
+/// subtracted from all three. (With softening that part has the potential 3/2 L eps^2 / (r^2 + eps^2)^(5/2), which is left out: the
+/// force of a cell that is not much larger than the softening length, from nearby, is too strong.) The points then lie in the plane of the other two eigenvectors, on a triangle around
 /// the centre of mass.
 pub fn pseudo_particles(cell: &Cell, second: &Moments) -> Pseudo {
     let third = cell.mass / 3.0;

@@ -51,6 +51,36 @@ fn a_device_that_hangs_is_given_up_if_asked_for() {
     }
 }
 
+/// Nothing is freed on a device that does not answer, whoever was the first to see that: each of these calls would wait for ever.
+#[test]
+fn nobody_waits_at_the_end_for_a_device_that_hangs() {
+    let Some(client) = compile("hang.c", Link::Shared) else {
+        return;
+    };
+    let mut lines = 0;
+    for (mode, launch) in [
+        ("0", "2"),
+        ("0", "3"),
+        ("0", "4"),
+        ("1", "3"),
+        ("1", "5"),
+        ("1", "6"),
+        ("1", "7"),
+    ] {
+        let hangs = [("FAKE_CUDA_HANG", launch), ("KIRIN_GPU_TIMEOUT", "1")];
+        let begin = Instant::now();
+        let Some(run) = run(&client, &[OsStr::new(mode)], &hangs) else {
+            return;
+        };
+        assert!(run.success, "{mode}, {launch}: {run:?}");
+        assert!(run.err.lines().count() <= 2, "{}", run.err);
+        lines += run.err.lines().count();
+        let seconds = begin.elapsed().as_secs_f64();
+        assert!(seconds < 20.0, "{mode}, {launch}: {seconds} s");
+    }
+    assert!(lines > 3, "no device hung");
+}
+
 /// A device whose properties cannot be read is left out; the others keep their numbers.
 #[test]
 fn a_broken_device_does_not_take_the_others_along() {

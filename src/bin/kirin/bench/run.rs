@@ -311,7 +311,11 @@ impl Document {
                         false => None,
                     };
                 if let Some(operations) = counted {
-                    let cores = fma.median * threads as f64;
+                    // Processor time is that of all threads together.
+                    let cores = match self.processor_time {
+                        true => fma.median,
+                        false => fma.median * threads as f64,
+                    };
                     figure.of_limit = Some(
                         [operations.multiplications, operations.arithmetic]
                             .map(|operations| rate.median * operations / cores),

@@ -30,6 +30,9 @@ pub fn came_back(prefix: &Path, entries: &[ManifestEntry], path: &Path) -> bool 
     of_path().any(|e| matches!(e, ManifestEntry::Aside(_)))
         && !of_path().any(|e| e.is_intact(prefix))
         && exists(&prefix.join(path))
+        // A file that still speaks of kirin is kirin's own, edited.
+        && !(of_path().any(|e| matches!(e, ManifestEntry::File(..)))
+            && fs::read(prefix.join(path)).is_ok_and(|text| text.windows(5).any(|w| w == b"kirin")))
 }
 
 /// Where a file of others lies meanwhile.

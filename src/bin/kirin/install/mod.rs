@@ -97,10 +97,20 @@ fn staged(prefix: &Path) -> Result<PathBuf, String> {
     Ok(stage.join(below.collect::<PathBuf>()))
 }
 
+/// The folder as an absolute path without `..`, which has no meaning below DESTDIR.
+fn absolute(folder: &Path) -> Result<PathBuf, String> {
+    let path = std::path::absolute(folder).map_err(|e| e.to_string())?;
+    match path.components().any(|c| c == Component::ParentDir) {
+        true => Ok(fs::canonicalize(&path).unwrap_or_else(|_| plain(Path::new("/"), &path))),
+        false => Ok(path),
+    }
+}
+
 /// The folder as an absolute path, which pkg-config's files can hold.
 fn named_by_pkg_config(folder: &Path) -> Result<PathBuf, String> {
-    let prefix = std::path::absolute(folder).map_err(|e| e.to_string())?;
-    let is_named = |p: &str| !p.contains(['"', '\n', '$', '\\']);
+    let prefix = absolute(folder)?;
+    // In its files `#` begins a comment; the linker separates folders at commas and colons.
+    let is_named = |p: &str| !p.contains(['"', '\n', '$', '\\', '#', ',', ':']);
     match prefix.to_str().is_some_and(is_named) {
         true => Ok(prefix),
         false => Err(format!(
@@ -182,9 +192,19 @@ fn put_under(
             path.display(),
         )?;
     }
-    let left_over = |e: &&ManifestEntry| !all.iter().any(|a| a.path() == e.path());
-    for entry in before.iter().filter(left_over) {
-        remove(prefix, entry)?;
+    let is_kept = |e: &ManifestEntry| items.iter().any(|i| i.entry.path() == e.path());
+    for entry in before.iter().filter(|e| !stay(e) && !is_kept(e)) {
+        if is_ours(prefix, &before, entry) {
+            remove(prefix, entry)?;
+        }
+        // What lay there before kirin comes back.
+        let path = prefix.join(entry.path());
+        let aside = manifest::aside(&path);
+        let set_aside = ManifestEntry::Aside(entry.path().to_owned());
+        if all.contains(&set_aside) && !manifest::exists(&path) && manifest::exists(&aside) {
+            written(fs::rename(&aside, &path), path.display())?;
+            all.retain(|e| *e != set_aside);
+        }
     }
     written(manifest::write(prefix, &all), manifest::PLACE)?;
     let aside = all.iter().filter(|e| matches!(e, ManifestEntry::Aside(_)));
@@ -197,7 +217,7 @@ fn put_under(
 ///
 /// Nothing is installed there, or something was changed since: then nothing is removed.
 pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
-    let prefix = staged(&std::path::absolute(&options.prefix).map_err(|e| e.to_string())?)?;
+    let prefix = staged(&absolute(&options.prefix)?)?;
     let entries = known(&prefix)?;
     if entries.is_empty() {
         return Err(format!(
@@ -207,6 +227,16 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
     }
     refuse_edited(&prefix, &entries, options.force, "nothing is removed")?;
 
+    #[cfg(target_os = "linux")]
+    let stand_ins: Vec<PathBuf> = entries
+        .iter()
+        .filter(|e| {
+            e.path()
+                .file_name()
+                .is_some_and(|name| name == library::SONAME)
+        })
+        .flat_map(|e| crate::run::folders_of_stand_ins(&prefix.join(e.path())))
+        .collect();
     let mut removed = 0;
     for entry in entries.iter().filter(|e| is_ours(&prefix, &entries, e)) {
         removed += usize::from(remove(&prefix, entry)?);
@@ -238,7 +268,7 @@ pub fn uninstall(options: &Removal) -> Result<ExitCode, String> {
         let _ = fs::remove_dir(plain(&prefix, entry.path()));
     }
     #[cfg(target_os = "linux")]
-    crate::run::clear_stand_ins();
+    crate::run::clear_stand_ins(&stand_ins);
     let back = match back {
         0 => String::new(),
         n => format!(", {n} that were there before put back"),

@@ -9,12 +9,10 @@ pub fn turn(trace: &mut Trace, seconds: f64, mut repeat: impl FnMut(Event)) -> b
     let begin = Instant::now();
     let patience = Duration::from_secs_f64(seconds);
     while begin.elapsed() < patience {
-        for _ in 0..64 {
-            match trace.next_event() {
-                Ok(Some(event)) => repeat(event),
-                // The parent reads the trace too, and says what is wrong with it.
-                Ok(None) | Err(_) => return true,
-            }
+        match trace.next_event() {
+            Ok(Some(event)) => repeat(event),
+            // The parent reads the trace too, and says what is wrong with it.
+            Ok(None) | Err(_) => return true,
         }
     }
     false

@@ -21,7 +21,7 @@ use kirin_core::process::settings;
 use self::libraries::Findings;
 pub use self::libraries::{Linked, linked};
 use self::program::Program;
-pub use self::stand_in::clear as clear_stand_ins;
+pub use self::stand_in::{clear as clear_stand_ins, folders as folders_of_stand_ins};
 use crate::library::{self, SONAME};
 
 /// Options of the subcommand.
@@ -106,7 +106,7 @@ fn prepare(options: &Options) -> Result<(), String> {
         preload.push(library::companion(&library, name)?);
     }
     if !replaced.is_empty() || !preload.iter().all(|p| stand_in::can_be_preloaded(p)) {
-        let folder = stand_in::folder()?;
+        let folder = stand_in::folder(&library)?;
         let failed = |e: io::Error| format!("{}: {e}", folder.display());
         for library in &mut preload {
             if !stand_in::can_be_preloaded(library) {

@@ -28,7 +28,11 @@ pub fn find(name: &OsStr) -> Option<PathBuf> {
     }
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders)
-        .map(|folder| folder.join(name))
+        // An empty entry is this folder.
+        .map(|folder| match folder.as_os_str().is_empty() {
+            true => Path::new(".").join(name),
+            false => folder.join(name),
+        })
         .find(|p| is_file(p) && p.metadata().is_ok_and(|m| m.mode() & 0o111 != 0))
 }
 

@@ -5,7 +5,8 @@
 //! library, wherever it lies, and does not fail if it is missing.
 //!
 //! The files stay in a folder of the user, because the program replaces this process, which therefore cannot remove
-//! them. Their names are made from their contents, so a file never changes. `kirin uninstall` removes them.
+//! them. Their names are made from their contents, so a file never changes. Each installed library has a folder of its own there, which
+//! `kirin uninstall` removes with it.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
@@ -59,15 +60,17 @@ pub fn link(folder: &Path, library: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The first folder that nobody else can write to and that `LD_PRELOAD` can name.
+/// The folder for `library` in the first place that nobody else can write to and that `LD_PRELOAD` can name.
 ///
 /// # Errors
 ///
 /// There is none.
-pub fn folder() -> Result<PathBuf, String> {
+pub fn folder(library: &Path) -> Result<PathBuf, String> {
     let mut reasons = Vec::new();
     for place in places() {
-        match prepare(&place, user()) {
+        let prepared = prepare(&place, user());
+        let place = place.join(name_of(library));
+        match prepared.and_then(|()| prepare(&place, user())) {
             Ok(()) => return Ok(place),
             Err(e) => reasons.push(format!("{}: {e}", place.display())),
         }
@@ -78,14 +81,28 @@ pub fn folder() -> Result<PathBuf, String> {
     ))
 }
 
-/// Removes the files of all such folders, and the folders. Programs that run keep what they have loaded.
-pub fn clear() {
-    for place in places() {
+/// The name of a library's folder.
+fn name_of(library: &Path) -> String {
+    let whole = fs::canonicalize(library).unwrap_or_else(|_| library.to_owned());
+    format!(
+        "{:016x}",
+        XxHash64::oneshot(0, whole.as_os_str().as_encoded_bytes())
+    )
+}
+
+/// The folders of a library, in all places. (They are known as long as the library is there.)
+pub fn folders(library: &Path) -> Vec<PathBuf> {
+    places().map(|place| place.join(name_of(library))).collect()
+}
+
+/// Removes the files of these folders, and the folders. Programs that run keep what they have loaded.
+pub fn clear(folders: &[PathBuf]) {
+    for folder in folders {
         let is_ours = |m: fs::Metadata| m.is_dir() && m.uid() == user();
-        if !fs::symlink_metadata(&place).is_ok_and(is_ours) {
+        if !fs::symlink_metadata(folder).is_ok_and(is_ours) {
             continue;
         }
-        for entry in place.read_dir().into_iter().flatten().flatten() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
             // Others who may have put something there keep it, and the folder with it.
             let name = entry.file_name();
             let sum = name.to_str().and_then(|n| n.get(..17));
@@ -95,9 +112,15 @@ pub fn clear() {
                 let _ = fs::remove_file(entry.path());
             }
         }
-        let _ = fs::remove_dir(&place);
-        if let Some(parent) = place.parent().filter(|p| p.ends_with("kirin")) {
-            let _ = fs::remove_dir(parent);
+        // And what is empty then.
+        for empty in folder.ancestors().take(3) {
+            let name = empty
+                .file_name()
+                .and_then(|n| n.to_str())
+                .unwrap_or_default();
+            if empty == folder || name == "kirin" || name.contains("stand-ins") {
+                let _ = fs::remove_dir(empty);
+            }
         }
     }
 }

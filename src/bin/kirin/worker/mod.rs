@@ -226,10 +226,8 @@ fn describe(
         is_kirin,
         npipes,
         // Only the linked library is known to follow the settings that this process sees.
-        threads: linked.then(|| match backend.starts_with("cpu ") {
-            true => cpu::threads(settings::settings().threads),
-            false => 1,
-        }),
+        threads: (linked && backend.starts_with("cpu "))
+            .then(|| cpu::threads(settings::settings().threads)),
         backend,
     }
 }

@@ -62,7 +62,7 @@ impl Worker {
             None => false,
         };
         let reply = match sent {
-            true => self.replies.recv_timeout(self.timeout),
+            true => self.replies.recv_timeout(self.timeout + request.duration()),
             false => Err(RecvTimeoutError::Disconnected),
         };
         match reply {

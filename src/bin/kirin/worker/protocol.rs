@@ -1,5 +1,7 @@
 //! The messages between parent and worker.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Measurement, Peak, Sample};
@@ -47,6 +49,18 @@ pub enum Request {
         /// For about so long.
         seconds: f64,
     },
+}
+
+impl Request {
+    /// How long the answer takes by what is asked.
+    pub fn duration(&self) -> Duration {
+        let seconds = match self {
+            Self::Sample(what) => what.seconds,
+            Self::Peak { seconds } | Self::Continue { seconds } => *seconds,
+            _ => 0.0,
+        };
+        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+    }
 }
 
 /// What the worker answers.

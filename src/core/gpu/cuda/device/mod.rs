@@ -374,6 +374,9 @@ impl Drop for DeviceQueue {
         // What is queued still uses the buffers. On a lost device the wait fails, and nobody uses them any more.
         self.done.forget();
         let _ = self.wait(&current);
+        if self.device.hangs() {
+            return;
+        }
         self.done.free(&current);
         self.store.free(&current);
         self.upload.free(&current);

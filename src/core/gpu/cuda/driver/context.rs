@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use cudarc::driver::sys;
 
-use super::failure::result_of;
+use super::failure::{Failure, NOT_READY, result_of};
 use super::functions::driver;
 use super::{Device, Result};
 
@@ -44,8 +44,12 @@ impl RetainedContext {
     ///
     /// # Errors
     ///
-    /// The device is lost.
+    /// The device is lost, or hangs.
     pub fn enter(&self) -> Result<Current<'static>> {
+        if self.device.hangs() {
+            let log = "no answer to another queue of this process".to_owned();
+            return Err(Failure::new("cuCtxPushCurrent", NOT_READY).with_log(log));
+        }
         // SAFETY: the context is retained.
         result_of("cuCtxPushCurrent", unsafe {
             (driver().cuCtxPushCurrent_v2)(self.context.0)

@@ -43,6 +43,7 @@ pub struct Device {
     usage: Lock<Usage>,
     failed: AtomicBool,
     missed: AtomicBool,
+    hangs: AtomicBool,
 }
 
 /// What is held on a device.
@@ -89,6 +90,7 @@ impl Device {
             usage: Lock::default(),
             failed: AtomicBool::new(false),
             missed: AtomicBool::new(false),
+            hangs: AtomicBool::new(false),
         })
     }
 
@@ -109,6 +111,7 @@ impl Device {
             usage: Lock::default(),
             failed: AtomicBool::new(true),
             missed: AtomicBool::new(false),
+            hangs: AtomicBool::new(false),
         }
     }
 
@@ -147,6 +150,17 @@ impl Device {
     /// Bars the device from further use, as [`Device::mark_failed`], with the loss still to be reported.
     pub fn give_up(&self) {
         self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that the device did not answer in time. Nobody calls the driver for it any more: even freeing memory waits for all that the device
+    /// is at.
+    pub(super) fn mark_hanging(&self) {
+        self.hangs.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the device did not answer in time, to whomever of this process.
+    pub fn hangs(&self) -> bool {
+        self.hangs.load(Ordering::Relaxed)
     }
 
     /// Whether the loss of the device is still to be reported; `false` from the second call on.

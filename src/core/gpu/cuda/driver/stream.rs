@@ -73,6 +73,7 @@ fn poll(
         }
         waited = begin.elapsed();
         if limits.timeout.is_some_and(|t| waited > limits.limit(t)) {
+            current.device.mark_hanging();
             let log = format!("no answer for {:.1} s", waited.as_secs_f64());
             return Err(Failure::new(name, code).with_log(log));
         }

@@ -425,6 +425,9 @@ impl Drop for RegularQueue {
         };
         // What is queued still uses the buffers.
         let _ = self.queue.wait(&current);
+        if self.queue.device.hangs() {
+            return;
+        }
         self.forces.free(&current);
         self.potentials.free(&current);
         self.list.free(&current);
