@@ -33,12 +33,14 @@ fn the_name_of_the_library_does_not_matter_nor_whether_it_is_there() {
             OURS,
             "no {name}"
         );
-        for entry in folder
-            .join("cache/kirin/stand-ins")
-            .read_dir()
-            .expect("a folder")
-        {
-            let path = entry.expect("an entry").path();
+        let entries = |folder: &Path| -> Vec<PathBuf> {
+            let entries = folder.read_dir().expect("a folder");
+            entries.map(|e| e.expect("an entry").path()).collect()
+        };
+        // In a folder of this kirin.
+        let own = entries(&folder.join("cache/kirin/stand-ins"));
+        assert_eq!(own.len(), 1);
+        for path in entries(&own[0]) {
             std::fs::write(path, "damaged").expect("our own file");
         }
         assert_eq!(
