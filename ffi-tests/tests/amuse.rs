@@ -58,6 +58,12 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
+/// Checks that the folder has these files and no others.
+fn as_before(environment: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) {
+    let now = files(environment);
+    assert!(*before == now, "{:?}", now.keys());
+}
+
 /// `kirin amuse` with this environment active.
 fn amuse(environment: &Path) -> Output {
     let command = library::fresh().command.as_ref();
@@ -94,11 +100,7 @@ fn workers_use_kirin_until_it_is_uninstalled() {
     fine(&output);
     let out = texts(&output).0;
     assert!(out.contains(", 2 that were there before put back"), "{out}");
-    assert!(
-        before == files(&environment),
-        "{:?}",
-        files(&environment).keys()
-    );
+    as_before(&environment, &before);
     assert_eq!(succeed(&worker, &[], &[]), "7\n");
 }
 
@@ -151,11 +153,7 @@ fn what_lay_in_a_place_that_kirin_leaves_comes_back() {
     let library = environment.join("lib/libg6.so");
     assert_eq!(files(&environment).get(&library), before.get(&library));
     fine(&uninstall(&environment));
-    assert!(
-        before == files(&environment),
-        "{:?}",
-        files(&environment).keys()
-    );
+    as_before(&environment, &before);
 }
 
 /// A file of kirin's that was edited is not taken for the one that was there before kirin.
@@ -181,11 +179,7 @@ fn an_edited_file_costs_nobody_the_original() {
         "--prefix",
         text(&environment),
     ]));
-    assert!(
-        before == files(&environment),
-        "{:?}",
-        files(&environment).keys()
-    );
+    as_before(&environment, &before);
 }
 
 /// pip installs the Python package in the same environment, before or after kirin: its script of the name `kirin` is left to it.
@@ -214,11 +208,7 @@ fn the_python_packages_command_stays() {
     assert!(stays(), "the script was replaced");
     assert_eq!(succeed(&worker, &[], &[]), "48\n");
     fine(&uninstall(&environment));
-    assert!(
-        before == files(&environment),
-        "{:?}",
-        files(&environment).keys()
-    );
+    as_before(&environment, &before);
 
     for arguments in [
         &["amuse", "--prefix", text(&environment)][..],
@@ -250,21 +240,13 @@ fn an_interrupted_beginning_loses_nothing() {
     fs::write(&list, &words).expect("it is writable");
 
     fine(&uninstall(&environment));
-    assert!(
-        before == files(&environment),
-        "{:?}",
-        files(&environment).keys()
-    );
+    as_before(&environment, &before);
     fs::create_dir_all(list.parent().expect("a folder")).expect("it is writable");
     fs::write(&list, words).expect("it is writable");
     fine(&amuse(&environment));
     assert_eq!(succeed(&worker, &[], &[]), "48\n");
     fine(&uninstall(&environment));
-    assert!(
-        before == files(&environment),
-        "{:?}",
-        files(&environment).keys()
-    );
+    as_before(&environment, &before);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use ffi_tests::compiler::{available, clean_command, run, succeed, texts};
-use ffi_tests::installation::{fine, installed, text};
+use ffi_tests::installation::{fine, installed, text, uninstall};
 use ffi_tests::library;
 
 const MAKEFILE: &str = "RESULT = nbody6++.avx
@@ -88,6 +88,22 @@ fn a_tree_is_linked_once_more() {
         // Its own program is never made.
         assert!(!tree.join("build/nbody6++.avx").exists());
     }
+}
+
+/// make would find the program up to date.
+#[test]
+fn a_program_with_another_kirin_is_linked_anew() {
+    if !available("gcc") || !available("make") {
+        return;
+    }
+    let [first, second] = ["nbody6-first", "nbody6-second"].map(kirin);
+    let tree = tree("nbody6-anew", " ${AVX_OBJECTS}");
+    for command in [&first, &second] {
+        fine(&nbody6(command, &tree));
+    }
+    fine(&uninstall(&library::workspace().join("nbody6-first")));
+    let program = tree.join("build/nbody6++.avx.kirin");
+    assert_eq!(succeed(&program, &[], &[]), "2 1.5\n");
 }
 
 #[test]

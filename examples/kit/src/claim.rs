@@ -313,13 +313,17 @@ mod tests {
     use super::*;
     use kirin_testing::Folder;
 
+    fn with_output(folder: &Folder, name: &str) -> Files {
+        Files {
+            output: Some(folder.file(name).into()),
+            ..Files::default()
+        }
+    }
+
     #[test]
     fn a_claimed_file_is_refused_with_its_owner() {
         let folder = Folder::new("kit-claim");
-        let files = Files {
-            output: Some(folder.file("run.txt").into()),
-            ..Files::default()
-        };
+        let files = with_output(&folder, "run.txt");
         let claim = files.claim().unwrap();
         let refusal = files.claim().unwrap_err();
         assert!(
@@ -339,10 +343,7 @@ mod tests {
     #[test]
     fn a_lock_of_another_program_is_kept() {
         let folder = Folder::new("kit-foreign-lock");
-        let files = Files {
-            output: Some(folder.file("Cargo").into()),
-            ..Files::default()
-        };
+        let files = with_output(&folder, "Cargo");
         for text in [&b"version = 4\n"[..], b"\xff\xfe"] {
             fs::write(folder.file("Cargo.lock"), text).unwrap();
             let refusal = files.claim().unwrap_err();
@@ -381,10 +382,7 @@ mod tests {
     #[test]
     fn a_report_replaces_no_snapshot() {
         let folder = Folder::new("kit-report");
-        let files = Files {
-            output: Some(folder.file("run.txt").into()),
-            ..Files::default()
-        };
+        let files = with_output(&folder, "run.txt");
         assert_eq!(files.validate_report(), Ok(()));
         fs::write(folder.file("run.txt"), "# A report of last week\n").unwrap();
         assert_eq!(files.validate_report(), Ok(()));

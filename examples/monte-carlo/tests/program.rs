@@ -366,16 +366,7 @@ fn another_run_is_not_replaced() {
     PROGRAM.succeed(&[&run("170", "1")[..], &["--force"]].concat());
     // Bodies that a run begins with are not replaced by its state; a state is.
     let bodies = folder.file("bodies.txt");
-    PROGRAM.succeed(&[
-        "--n",
-        "160",
-        "--steps",
-        "2",
-        "--core-stars",
-        "0",
-        "--bodies",
-        &bodies,
-    ]);
+    bodies_of_two_steps(&bodies);
     let given = folder.text("bodies.txt");
     let in_place = [
         "--input",
@@ -397,15 +388,22 @@ fn another_run_is_not_replaced() {
     assert!(refusal.contains("no snapshot"), "{refusal}");
 }
 
+/// How the small clusters of the next tests begin, and end.
+const TWO_STEPS: [&str; 6] = ["--n", "160", "--steps", "2", "--core-stars", "0"];
+
+/// Bodies of such a cluster.
+fn bodies_of_two_steps(path: &str) {
+    PROGRAM.succeed(&[&TWO_STEPS[..], &["--bodies", path]].concat());
+}
+
 /// Nor are the input and the state by the --bodies, nor a run of other stars with the same seed.
 #[test]
 fn other_files_and_other_stars_are_not_replaced() {
     let folder = Folder::new("mc-other");
     let [input, output] = ["in.txt", "run.txt"].map(|name| folder.file(name));
-    let model = ["--n", "160", "--steps", "2", "--core-stars", "0"];
-    PROGRAM.succeed(&[&model[..], &["--bodies", &input]].concat());
+    bodies_of_two_steps(&input);
     let given = folder.text("in.txt");
-    let ends = &model[2..];
+    let ends = &TWO_STEPS[2..];
     for (files, words) in [
         (
             ["--input", &*input, "--bodies", &*input],
@@ -420,7 +418,7 @@ fn other_files_and_other_stars_are_not_replaced() {
         assert!(refusal.contains(words), "{refusal}");
     }
     assert!(folder.text("in.txt") == given);
-    let with_output = [&model[..], &["--output", &output]].concat();
+    let with_output = [&TWO_STEPS[..], &["--output", &output]].concat();
     PROGRAM.succeed(&with_output);
     let refusal = PROGRAM.fail(&[&with_output[..], &["--mass-function", "kroupa"]].concat());
     assert!(refusal.contains("whose stars began otherwise"), "{refusal}");
@@ -431,18 +429,9 @@ fn other_files_and_other_stars_are_not_replaced() {
 fn bodies_with_lines_of_others_are_read() {
     let folder = Folder::new("mc-lines");
     let input = folder.file("in.txt");
-    PROGRAM.succeed(&[
-        "--n",
-        "160",
-        "--steps",
-        "2",
-        "--core-stars",
-        "0",
-        "--bodies",
-        &input,
-    ]);
+    bodies_of_two_steps(&input);
     let text = folder.text("in.txt");
-    let begin = ["--input", &input, "--steps", "2", "--core-stars", "0"];
+    let begin = [&["--input", &input], &TWO_STEPS[2..]].concat();
     let with = |line: &str| {
         let text = summed(&text.replacen("columns", &format!("{line}\ncolumns"), 1));
         fs::write(&input, text).unwrap();

@@ -38,7 +38,7 @@ def raise_for(status):
         raise Error("a signal handler called kirin while its thread was inside another call")
     words = _library.message().decode(errors="replace").split(": ", 1)[-1]
     if status == -7 and "forked" in words:
-        raise ForkError("it belongs to the process that this one was forked from: make another one here")
+        raise ForkError("this object belongs to the process that this one was forked from: make another one here")
     if status == -7:
-        raise ClosedError("it is closed")
+        raise ClosedError("this object is closed")
     raise _CLASSES.get(status, Error)(_NAMES.sub(lambda name: _ARGUMENTS[name[0]], words))

@@ -108,8 +108,10 @@ class Gravity(Handle):
         self._change(lambda: _library.set_sources(self._handle, len(x), _byref(sources)), time, eps is not None)
 
     def _change(self, call, time, softened):
-        """Changes the sources by `call`, which returns a status. Ctrl-C may come as it returns: whoever does not know then which time the
-        sources have takes them to have several, and forces at no time are refused."""
+        """Changes the sources by `call`, which returns a status, and notes their new time.
+
+        Ctrl-C may come as the call returns. The new time is not noted then: the sources count as having several times, so forces for which
+        no time is given are refused."""
 
         def change():
             before = self._time, self._softened

@@ -412,7 +412,7 @@ class Refusals(unittest.TestCase):
         gravity.close()
         self.assertEqual(repr(gravity), "<kirin.Gravity: closed>")
         for call in (gravity.accelerations, gravity.__enter__, lambda: len(gravity), lambda: gravity.neighbours(1.0)):
-            self.refuse(kirin.ClosedError, "it is closed", call)
+            self.refuse(kirin.ClosedError, "this object is closed", call)
         self.refuse(kirin.ClosedError, "closed", gravity.accelerations, self.x)
         self.refuse(kirin.ClosedError, "closed", gravity.forces, self.x[:1])
         self.refuse(kirin.ClosedError, "closed", gravity.set_sources, self.x, 1)

@@ -34,7 +34,7 @@ pub fn save(file: &Path, document: &impl Serialize) -> Result<(), String> {
 ///
 /// It could not.
 pub fn can_be_saved(file: &Path) -> Result<(), String> {
-    let is_new = std::fs::symlink_metadata(file).is_err();
+    let is_new = !file.exists();
     if !is_new && !file.is_file() && !file.is_dir() {
         return Ok(()); // A reader of a pipe would take the closing for its end.
     }
@@ -44,8 +44,8 @@ pub fn can_be_saved(file: &Path) -> Result<(), String> {
         .open(file);
     opened.map_err(|e| format!("{}: {e}", file.display()))?;
     if is_new {
-        // An interrupted run leaves no empty file.
-        let _ = std::fs::remove_file(file);
+        // An interrupted run leaves no empty file. Where the path is a link, the link stays.
+        let _ = std::fs::canonicalize(file).and_then(std::fs::remove_file);
     }
     Ok(())
 }
@@ -109,6 +109,20 @@ mod tests {
             let output = shell.args(["-c", &script]).output().expect("a shell");
             assert_eq!(String::from_utf8_lossy(&output.stdout), path);
         }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_to_a_file_that_is_not_there_yet_stays() {
+        let folder = std::env::temp_dir().join(format!("kirin-report-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let (link, file) = (folder.join("link.json"), folder.join("file.json"));
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        assert_eq!(can_be_saved(&link), Ok(()));
+        assert!(!file.exists());
+        assert_eq!(save(&link, &7), Ok(()));
+        assert_eq!(std::fs::read(&file).expect("the figures"), b"7\n");
+        std::fs::remove_dir_all(folder).expect("our folder");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Neighbour lists: squared distances in double precision, with vector instructions.
 //!
-//! The positions of the block's pages are predicted once, and kept for other blocks at the same time; then threads divide the i-particles. A thread compares a few
-//! i-particles at a time with all j-particles. Every comparison gives one bit. So the length of a list is known before
-//! its memory is allocated, and its labels are written only once.
+//! The positions of the block's pages are predicted once, and kept for other blocks at the same time. Then threads divide
+//! the i-particles. A thread compares a few i-particles at a time with all j-particles. Every comparison gives one bit. So
+//! the length of a list is known before its memory is allocated, and its labels are written only once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -144,6 +144,8 @@ fn predict<S: Simd<T = f64>>(
             if positions.of == origin {
                 continue;
             }
+            // The child of a fork in the middle has nothing that looks complete.
+            positions.of = None;
             s.vectorize(Predict {
                 s,
                 page,

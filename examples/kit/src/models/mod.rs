@@ -31,14 +31,14 @@ pub use units::{EXACT_SCALING_LIMIT, set_virial_ratio, to_centre_of_mass, to_sta
 /// The models by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Model {
-    /// A Plummer sphere in virial equilibrium
+    /// A Plummer sphere in virial equilibrium, of virial radius 1
     #[default]
     Plummer,
-    /// A King model: an isothermal sphere with an edge (--w0)
+    /// A King model of virial radius 1: an isothermal sphere with an edge (--w0)
     King,
-    /// A cold uniform sphere, which collapses
+    /// A cold uniform sphere of virial radius 2, which collapses
     Sphere,
-    /// Two Plummer spheres on their way into each other
+    /// Two Plummer spheres of virial radius 1/2 on their way into each other
     Collision,
 }
 

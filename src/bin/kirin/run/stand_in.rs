@@ -112,14 +112,12 @@ pub fn clear(folders: &[PathBuf]) {
                 let _ = fs::remove_file(entry.path());
             }
         }
-        // And what is empty then.
-        for empty in folder.ancestors().take(3) {
-            let name = empty
-                .file_name()
-                .and_then(|n| n.to_str())
-                .unwrap_or_default();
-            if empty == folder || name == "kirin" || name.contains("stand-ins") {
-                let _ = fs::remove_dir(empty);
+        let _ = fs::remove_dir(folder);
+        // And the places around it that are empty then.
+        if let Some(place) = folder.parent() {
+            let _ = fs::remove_dir(place);
+            if let Some(parent) = place.parent().filter(|p| p.ends_with("kirin")) {
+                let _ = fs::remove_dir(parent);
             }
         }
     }
@@ -239,4 +237,28 @@ fn image(name: &str, library: &str) -> Vec<u8> {
     bytes.resize(bytes.len() + 24, 0);
     bytes.extend(strings.as_bytes());
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_another_library_stays() {
+        let top = std::env::temp_dir().join(format!("kirin-stand-ins-test-{}", std::process::id()));
+        let place = top.join("kirin/stand-ins");
+        let [first, second] = ["/opt/a/libkirin.so.0", "/opt/b/libkirin.so.0"]
+            .map(|library| place.join(name_of(Path::new(library))));
+        assert_ne!(first, second);
+        for folder in [&first, &second] {
+            fs::create_dir_all(folder).expect("a folder");
+            file(folder, "libg6.so", "libkirin.so.0").expect("a stand-in");
+        }
+        clear(std::slice::from_ref(&first));
+        assert!(!first.exists());
+        assert_eq!(second.read_dir().expect("it is there").count(), 1);
+        clear(&[second]);
+        assert!(!top.join("kirin").exists());
+        fs::remove_dir(top).expect("it is empty");
+    }
 }

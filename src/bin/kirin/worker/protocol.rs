@@ -52,7 +52,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// How long the answer takes by what is asked.
+    /// How long the answer to a healthy request takes at least: measurements last as long as they were asked to.
     pub fn duration(&self) -> Duration {
         let seconds = match self {
             Self::Sample(what) => what.seconds,
@@ -99,4 +99,17 @@ pub struct Opened {
     pub npipes: usize,
     /// Threads, where they are known.
     pub threads: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measurements_take_the_time_that_was_asked_for() {
+        let peak = |seconds| Request::Peak { seconds }.duration();
+        assert_eq!(peak(120.0), Duration::from_secs(120));
+        assert_eq!(peak(f64::NAN), Duration::ZERO);
+        assert_eq!(Request::Load { n: 1, seed: 1 }.duration(), Duration::ZERO);
+    }
 }

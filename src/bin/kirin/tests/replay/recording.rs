@@ -79,12 +79,17 @@ fn an_unwritable_trace_ends_the_run_before_it_begins() {
     let done = folder.join("done");
     let _ = std::fs::remove_file(&done);
     let long = folder.join("x".repeat(300));
+    // In the setting that names the trace, %r would become a number.
+    let pattern = folder.join("50%runs");
+    std::fs::create_dir_all(&pattern).expect("a folder");
+    let in_pattern = pattern.join("x.trace");
     // Nobody, root neither, can make files there.
     for place in [
         "/proc/self/x.trace",
         "/no/such/folder/x.trace",
         long.to_str().expect("a plain path"),
         folder.to_str().expect("a plain path"),
+        in_pattern.to_str().expect("a plain path"),
     ] {
         let output = command()
             .args(["record", "-o", place, "--", "touch"])

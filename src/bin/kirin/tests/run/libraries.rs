@@ -51,6 +51,19 @@ fn the_name_of_the_library_does_not_matter_nor_whether_it_is_there() {
     }
 }
 
+/// An empty entry of PATH is the folder itself.
+#[test]
+fn a_program_of_this_folder_needs_no_library_either() {
+    let folder = folder("here");
+    if !pair(&folder, "libg6.so", &[]) {
+        return;
+    }
+    std::fs::remove_file(folder.join("libg6.so")).expect("it was there");
+    let path = std::env::var("PATH").expect("there is one");
+    let mut run = kirin_run(&folder, &["client"]);
+    assert_eq!(printed(run.env("PATH", format!(":{path}"))), OURS);
+}
+
 #[test]
 fn a_library_named_by_its_path_can_be_absent() {
     let folder = folder("path");
