@@ -10,10 +10,11 @@ Each curve has a label, environment variables, and the GRAPE-6 library if it is 
 Plummer models with each of them, in turns.
 """
 import argparse
+import json
 import os
-import re
 import statistics
 import subprocess
+import tempfile
 
 import figure
 
@@ -34,12 +35,14 @@ def curve(text):
 
 def seconds(program, n, t_end, settings, libraries):
     """Wall time of a time unit."""
-    command = [program, "--n", str(n), "--t-end", str(t_end)]
-    for library in libraries:
-        command += ["--library", library]
-    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, check=True)
-    found = re.search(r"wall time .*steps ([0-9.e-]+) s", done.stdout)
-    return float(found[1]) / t_end
+    with tempfile.TemporaryDirectory() as folder:
+        summary = os.path.join(folder, "run.json")
+        command = [program, "--n", str(n), "--t-end", str(t_end)]
+        for library in libraries:
+            command += ["--library", library]
+        subprocess.run([*command, "--json", summary], env={**os.environ, **settings}, capture_output=True, check=True)
+        with open(summary, encoding="utf-8") as file:
+            return json.load(file)["seconds"] / t_end
 
 
 def main():

@@ -97,7 +97,7 @@ def main():
     halves = [f"half of mass {mass:g}" for _, mass in components] if len(components) <= 3 else []
     print("| time | " + " | ".join([f"{100 * f:g} %" for f in FRACTIONS] + halves) + " |\n|" + "--:|" * (1 + len(FRACTIONS) + len(halves)))
     # Where there are several components, the last letter is that of the component.
-    names = [name.removeprefix(path + "_") for name in glob.glob(path + "_*")]
+    names = [name[len(path) + 1:] for name in glob.glob(path + "_*")]
     times = sorted({name[:-1] if len(components) > 1 else name for name in names}, key=float)
     for time in times:
         profiles = [profile(name) for name in sorted(glob.glob(f"{path}_{time}[a-z]") or [f"{path}_{time}"])]

@@ -4,7 +4,7 @@
 #
 #   benches/gpu.sh [--seconds S] NAME
 #                                NAME is the machine's in the names of the files, h200 for example; S is the time of
-#                                each of three benchmarks, 60 without
+#                                each of four benchmarks, 60 without
 #   benches/gpu.sh --quick NAME  the smallest sizes: to try the script, on the fake driver for example (its
 #                                folder on LD_LIBRARY_PATH), into target/tmp; the figures mean nothing
 #

@@ -10,6 +10,7 @@
 # g6_set_j_particle on the CPU backend, in nanoseconds: steps of one i-particle with 4096 writes less those without.
 # The settings IDLE_CUDA_... pose times of the device (ffi-tests/fake-cuda/README.md).
 set -euo pipefail
+export LC_ALL=C
 cd "$(dirname "$0")/.."
 library=$(realpath "${1:?benches/host.sh LIBRARY [MILLISECONDS]}") time=${2:-100}
 folder=$(mktemp -d)
@@ -56,8 +57,11 @@ printf '\n%8s %20s %10s\n' N "set_j_particle, ns" alone
 for nj in 16384 65536 262144; do
     for scattered in 0 1; do
         order=(in\ order scattered)
-        printf '%8d %-10s %9.1f %10.1f\n' "$nj" "${order[scattered]}" \
-            "$(echo "($(on_cpu 7 "$nj" $scattered) - $(on_cpu 3 "$nj" $scattered)) / 4.096" | bc -l)" \
-            "$(echo "$(on_cpu 4 "$nj" $scattered) / 4.096" | bc -l)"
+        # Assignments: a failure in the arguments of a command would go unseen.
+        with=$(on_cpu 7 "$nj" $scattered)
+        without=$(on_cpu 3 "$nj" $scattered)
+        alone=$(on_cpu 4 "$nj" $scattered)
+        awk -v n="$nj" -v order="${order[scattered]}" -v step="$with" -v rest="$without" -v alone="$alone" \
+            'BEGIN { printf "%8d %-10s %9.1f %10.1f\n", n, order, (step - rest) / 4.096, alone / 4.096 }'
     done
 done

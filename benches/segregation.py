@@ -69,8 +69,9 @@ class Run:
         t, r = ([row[k] for row in near] for k in range(2))
         if len(set(t)) < 2:
             return statistics.fmean(r)
-        slope, at = statistics.linear_regression(t, r)
-        return at
+        middle, height = statistics.fmean(t), statistics.fmean(r)
+        slope = sum((a - middle) * (b - height) for a, b in near) / sum((a - middle) ** 2 for a in t)
+        return height - slope * middle
 
     def steps(self, time):
         """Number of steps up to a time."""

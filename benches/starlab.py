@@ -3,8 +3,9 @@
 
     benches/starlab.py target/release/kirin STARLAB/bin RESULTS --minutes 30
 
-STARLAB/bin has makeplummer, scale and kira, linked with kirin as CLIENTS.md tells. RESULTS.json keeps every run, so that the same command
-later makes only those that are missing; RESULTS.md and RESULTS.svg are written from it. Runs begin with few stars and end when the
+STARLAB/bin has makeplummer, scale and kira, linked with kirin as CLIENTS.md tells. RESULTS.json keeps every run with its machine and commit,
+so that the same command later makes only those that are missing, also elsewhere; RESULTS.md and RESULTS.svg are written from it. The list
+"notes" in it, what else a reader should know, is kept too. Runs begin with few stars and end when the
 minutes do. Seconds are processor time, of kira alone: from the start of the program to t = 1/4, its two looks at the energy included.
 
 Models of more than 131072 stars are scaled here, with potentials by the Python package kirin: `scale` sums all pairs on one core without
@@ -78,7 +79,7 @@ def scaled(snapshot, potentials_of):
     """
     before, root, *stars = snapshot.split("(Particle\n")
     columns = list(zip(*([float(c) for c in STAR.search(star).groups()] for star in stars)))
-    columns = [[c - mean(column) for c in column] for column in columns]
+    columns = [[c - middle for c in column] for column, middle in zip(columns, map(mean, columns))]
     m = 1 / len(stars)
     potential = m * sum(potentials_of(list(zip(*columns[:3])), m)) / 2
     kinetic = m * sum(c * c for column in columns[3:] for c in column) / 2
@@ -133,10 +134,26 @@ def mean(values):
     return sum(values) / len(values) if values else None
 
 
+def named(names):
+    """Runs in words."""
+    return "; ".join(f"N = {n}, eps = {eps}, a = {a}" for n, eps, a in map(str.split, names))
+
+
+def origins(runs):
+    """Machines and commits of the runs: most were made where the first line says, the others are named."""
+    made = {}
+    for name, run in runs.items():
+        made.setdefault((run["machine"], run["commit"]), []).append(name)
+    for k, ((machine, built), names) in enumerate(sorted(made.items(), key=lambda item: -len(item[1]))):
+        loads = [runs[name]["load"] for name in names]
+        what = f"but {named(names)}" if k else "machine"
+        yield f"{what}: {machine}; load {min(loads):.1f} to {max(loads):.1f}; commit {built}"
+
+
 def of_several(runs):
     """Which runs had several threads."""
-    found = [(name.split(), run["threads"]) for name, run in runs.items() if run.get("threads", 1) > 1]
-    return "".join(f"; of all {threads} threads together for N = {n}, eps = {eps}, a = {a}" for (n, eps, a), threads in found)
+    found = [(name, run["threads"]) for name, run in runs.items() if run.get("threads", 1) > 1]
+    return "".join(f"; of all {threads} threads together for {named([name])}" for name, threads in found)
 
 
 def table_of_seconds(runs):
@@ -237,14 +254,14 @@ def main():
     parser.add_argument("--largest", type=int, default=65536, help="most stars")
     parser.add_argument("--minutes", type=float, default=30.0, help="begin no run after so many")
     parser.add_argument("--threads", type=int, default=1, help="threads of kirin")
-    parser.add_argument("--say", default="", help="what else a reader should know")
     given = parser.parse_args()
     kept = given.results + ".json"
-    runs = {}
+    everything = {"notes": [], "runs": {}}
     if os.path.exists(kept):
         with open(kept, encoding="utf-8") as file:
-            runs = json.load(file)
-    load = os.getloadavg()[0]
+            everything = json.load(file)
+    runs = everything["runs"]
+    where = {"machine": figure.machine(), "commit": commit()}
     began = time.monotonic()
     stars = (None, None)
     for n, eps, a in wanted(given.largest):
@@ -255,15 +272,13 @@ def main():
         if stars[0] != n:
             stars = (n, model(given.programs, n))
         made = run(given.kirin, given.programs, stars[1], eps, a, given.threads)
-        runs[key(n, eps, a)] = {**made, "load": round(os.getloadavg()[0], 2)}
+        runs[key(n, eps, a)] = {**made, "load": round(os.getloadavg()[0], 2), **where}
         with open(kept + ".new", "w", encoding="utf-8") as file:
-            json.dump(runs, file, indent=1)
+            json.dump(everything, file, indent=1)
         os.replace(kept + ".new", kept)
-    loads = [r["load"] for r in runs.values()]
-    told = [f"command: `benches/starlab.py kirin STARLAB/bin {os.path.basename(given.results)}`, commit {commit()}",
-            f"machine: {figure.machine()}; load {min(loads, default=load):.1f} to {max(loads, default=load):.1f}"]
-    told += [given.say] if given.say else []
-    text = page(runs, told)
+    largest = max((int(name.split()[0]) for name in runs), default=given.largest)
+    told = [f"command: `benches/starlab.py kirin STARLAB/bin {os.path.basename(given.results)} --largest {largest}`", *origins(runs)]
+    text = page(runs, told + everything["notes"])
     text += ["", f"![The figures]({os.path.basename(given.results)}.svg)"]
     figure.save(given.results, text, picture(runs))
 

@@ -60,7 +60,24 @@ class Starlab(unittest.TestCase):
         calls = self.read("calls").splitlines()
         self.assertEqual(len(calls), 12 + 2 * 12)
         self.assertIn("-a 0.025 -e 0.0", calls[-1])
-        self.assertEqual(len(json.loads(self.read("kira.json"))), len(calls))
+        self.assertEqual(len(json.loads(self.read("kira.json"))["runs"]), len(calls))
+
+    def test_a_run_keeps_its_machine_and_the_page_its_notes(self):
+        with mock.patch.object(figure, "machine", lambda: "an EPYC"), mock.patch.object(starlab, "commit", lambda: "0123abcd"):
+            self.run_with("--largest", "512")
+        kept = json.loads(self.read("kira.json"))
+        kept["notes"] = ["kira of this version"]
+        # A run is made again, on another machine.
+        del kept["runs"]["512 0 0.1"]
+        with open(self.path("kira.json"), "w", encoding="utf-8") as file:
+            json.dump(kept, file)
+        with mock.patch.object(figure, "machine", lambda: "a Xeon"), mock.patch.object(starlab, "commit", lambda: "4567cdef"):
+            self.run_with("--largest", "512")
+        lines = self.read("kira.md").splitlines()
+        self.assertRegex(lines[3], r"^\* machine: an EPYC; load .*; commit 0123abcd$")
+        self.assertRegex(lines[4], r"^\* but N = 512, eps = 0, a = 0.1: a Xeon; load .*; commit 4567cdef$")
+        self.assertEqual(lines[5], "* kira of this version")
+        self.assertIn("--largest 512`", lines[2])
 
     def test_no_run_begins_after_the_end(self):
         self.run_with("--minutes", "-1")
