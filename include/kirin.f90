@@ -468,9 +468,9 @@ module kirin
     end function g6_set_j_particle_mxonly
 
     ! As `g6calc_firsthalf`, but `eps2` is passed by reference in C too. If `mode` is odd, `eps2`
-    ! is one number; if it is even, `eps2[ni]` has one for each i-particle. The other bits of
-    ! `mode` are ignored. In the original library `g6calc_firsthalf` calls this function with
-    ! `mode` 1.
+    ! is one number; if it is even, `eps2[ni]` has one for each i-particle (Fortran's module
+    ! declares a scalar: pass `eps2(1)` for the array). The other bits of `mode` are ignored. In
+    ! the original library `g6calc_firsthalf` calls this function with `mode` 1.
     subroutine g6calc_firsthalf0(cluster_id, nj, ni, index, xi, vi, aold, jold, phiold, eps2, &
         h2, mode) bind(C, name="g6calc_firsthalf0_")
       import :: c_double, c_int

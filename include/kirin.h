@@ -622,8 +622,9 @@ int g6_set_j_particle_mxonly(int cluster_id, int address, int index, double mass
 
 /**
  * As `g6calc_firsthalf`, but `eps2` is passed by reference in C too. If `mode` is odd, `eps2` is
- * one number; if it is even, `eps2[ni]` has one for each i-particle. The other bits of `mode` are
- * ignored. In the original library `g6calc_firsthalf` calls this function with `mode` 1.
+ * one number; if it is even, `eps2[ni]` has one for each i-particle (Fortran's module declares a
+ * scalar: pass `eps2(1)` for the array). The other bits of `mode` are ignored. In the original
+ * library `g6calc_firsthalf` calls this function with `mode` 1.
  */
 int g6calc_firsthalf0(int cluster_id,
                       int nj,

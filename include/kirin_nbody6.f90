@@ -238,7 +238,7 @@ module kirin_nbody6
     ! As `gpuirr_firr_vec_`, for one star: `acc[3]`, `jrk[3]`.
     subroutine gpuirr_firr(addr, acc, jrk) bind(C, name="gpuirr_firr_")
       import :: c_double, c_int
-      integer(c_int), intent(in) :: addr(*)
+      integer(c_int), intent(in) :: addr
       real(c_double), intent(inout) :: acc(3)
       real(c_double), intent(inout) :: jrk(3)
     end subroutine gpuirr_firr

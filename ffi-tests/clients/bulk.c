@@ -95,6 +95,14 @@ static void update_some(int64_t handle, int moving)
 }
 
 /* Other stars, n of them; without nearest neighbours; results where the positions are. */
+/* On a CPU sources at rest have the reduced precision that was chosen, whatever was there before. */
+static void is_reduced(int64_t handle, int precision)
+{
+    if (precision == KIRIN_REDUCED && !strncmp(kirin_bulk_backend(handle), "cpu", 3)
+        && strcmp(kirin_bulk_precision(handle), "reduced"))
+        say(kirin_bulk_precision(handle), "asked for reduced", precision);
+}
+
 static void replace(const char *when, int64_t handle, int precision, int moving, int n)
 {
     const int id = 10000 + n;
@@ -120,6 +128,8 @@ static void replace(const char *when, int64_t handle, int precision, int moving,
     same(when, NI, 0);
     if (kirin_bulk_source_count(handle) != n)
         say("count", when, n);
+    if (!moving)
+        is_reduced(handle, precision);
     g6_close(id);
 }
 
@@ -142,6 +152,7 @@ static void bits_in(int precision, int moving)
     kirin_set_precision(id, precision);
     good(kirin_bulk_open(&handle), "open");
     good(kirin_bulk_set_precision(handle, precision), "precision");
+    is_reduced(handle, precision);
     good(kirin_bulk_set_sources(handle, N, &s), "sources");
     send(id, N);
     ask_g6(id, N, NI, 0.02);

@@ -49,6 +49,10 @@ int main(int argc, char **argv)
         block(1 + j % 3);
     puts("done");
     fflush(stdout);
+    if (!strncmp(end, "chosen", 6) && kirin_set_precision(0, KIRIN_MIXED))
+        return 4;
+    if (!strcmp(end, "chosen and used"))
+        block(1);
     if (!strcmp(end, "exit"))
         exit(5);
     if (!strcmp(end, "close"))

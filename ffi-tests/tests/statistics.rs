@@ -55,6 +55,25 @@ fn every_ending_reports_once_on_stderr_and_changes_nothing_else() {
     }
 }
 
+/// The precision is that of the blocks, also where another one was chosen after them.
+#[test]
+fn the_precision_is_that_of_all_blocks() {
+    for (way, words) in [
+        ("chosen", "precision double\n"),
+        (
+            "chosen and used",
+            "precision double in 7, mixed in 1 of 8 blocks\n",
+        ),
+    ] {
+        let settings = [("KIRIN_STATS", "1"), ("KIRIN_BACKEND", "cpu")];
+        let Some(output) = ending(way, &settings) else {
+            return;
+        };
+        let err = texts(&output).1;
+        assert!(err.contains(words), "{way}: {err}");
+    }
+}
+
 #[test]
 fn a_check_of_sound_results_says_nothing() {
     for (backend, precision) in [("cpu", "mixed"), ("cpu", "double"), ("reference", "double")] {

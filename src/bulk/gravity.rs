@@ -128,7 +128,9 @@ impl Gravity {
     pub fn set_precision(&mut self, choice: PrecisionChoice, number: i32) {
         self.precision = Some(choice);
         self.cluster.set_precision(choice);
-        self.record(|id| Event::SetPrecision {
+        // Also while nothing else is recorded: it holds for the sources that come.
+        let id = self.traced;
+        trace::record(|| Event::SetPrecision {
             id,
             precision: number,
         });

@@ -1,5 +1,7 @@
 //! One cluster of a GRAPE-6 library: closed when it is dropped, with errors in place of status codes.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::{Block, ClientError, Grape, JParticle};
 use kirin_core::error::Code;
 
@@ -9,6 +11,8 @@ use kirin_core::error::Code;
 pub struct Cluster<'a> {
     grape: &'a Grape,
     id: i32,
+    /// Whether the last block was computed in several parts.
+    divided: AtomicBool,
 }
 
 impl Grape {
@@ -18,7 +22,11 @@ impl Grape {
     ///
     /// The library refuses, for want of memory.
     pub fn cluster(&self, id: i32) -> Result<Cluster<'_>, ClientError> {
-        let cluster = Cluster { grape: self, id };
+        let cluster = Cluster {
+            grape: self,
+            id,
+            divided: AtomicBool::new(false),
+        };
         cluster.checked("g6_open", self.open(id))?;
         Ok(cluster)
     }
@@ -66,6 +74,7 @@ impl Cluster<'_> {
     /// Starts a block: the forces of the j-particles at addresses `0..nj` on the i-particles of `block`, with the
     /// squared softening length `eps2`. The work may go on after the return.
     pub fn start(&self, nj: usize, block: &mut Block, eps2: f64) {
+        self.divided.store(false, Ordering::Relaxed);
         self.grape.firsthalf(self.id, nj, block, eps2);
     }
 
@@ -96,13 +105,23 @@ impl Cluster<'_> {
     }
 
     /// Computes the forces on any number of i-particles. It calls [`Cluster::start`] and [`Cluster::finish`] for parts
-    /// of [`Grape::most_at_once`] particles.
+    /// of [`Grape::most_at_once`] particles. There are no neighbour lists of a block in several parts.
     ///
     /// # Errors
     ///
     /// Those of [`Cluster::finish`].
     pub fn forces(&self, nj: usize, block: &mut Block, eps2: f64) -> Result<(), ClientError> {
-        let most = self.grape.most_at_once();
+        self.forces_in_parts(nj, block, eps2, self.grape.most_at_once())
+    }
+
+    /// The same for parts of at most so many particles.
+    fn forces_in_parts(
+        &self,
+        nj: usize,
+        block: &mut Block,
+        eps2: f64,
+        most: usize,
+    ) -> Result<(), ClientError> {
         if block.len() <= most {
             self.start(nj, block, eps2);
             return self.finish(nj, block, eps2);
@@ -116,6 +135,7 @@ impl Cluster<'_> {
             part.v.copy_from_slice(&block.v[range.clone()]);
             part.h2.copy_from_slice(&block.h2[range.clone()]);
             self.start(nj, &mut part, eps2);
+            self.divided.store(true, Ordering::Relaxed);
             self.finish(nj, &mut part, eps2)?;
             block.acc[range.clone()].copy_from_slice(&part.acc);
             block.jerk[range.clone()].copy_from_slice(&part.jerk);
@@ -124,12 +144,25 @@ impl Cluster<'_> {
         Ok(())
     }
 
+    /// Refuses lists of a block that was divided.
+    fn check_whole(&self) -> Result<(), ClientError> {
+        match self.divided.load(Ordering::Relaxed) {
+            true => Err(ClientError(format!(
+                "forces divided this block: lists need start and finish with at most {} i-particles",
+                self.grape.most_at_once()
+            ))),
+            false => Ok(()),
+        }
+    }
+
     /// Makes the neighbour lists of the last block, for [`Cluster::neighbours`].
     ///
     /// # Errors
     ///
-    /// The lists are too long, there is no memory for them, or the library has no such call.
+    /// The lists are too long, there is no memory for them, or the library has no such call; [`Cluster::forces`] has divided the block, so
+    /// that lists would be those of its last part.
     pub fn make_neighbour_lists(&self) -> Result<(), ClientError> {
+        self.check_whole()?;
         let status = self.grape.read_neighbour_list(self.id);
         self.optional("g6_read_neighbour_list", status)
     }
@@ -139,9 +172,10 @@ impl Cluster<'_> {
     ///
     /// # Errors
     ///
-    /// The block has no such i-particle, or the library has no such call.
+    /// The block has no such i-particle, or [`Cluster::forces`] has divided it; the library has no such call.
     pub fn neighbours(&self, i: usize, most: usize) -> Result<Option<Vec<i32>>, ClientError> {
         const CALL: &str = "g6_get_neighbour_list";
+        self.check_whole()?;
         let mut list = vec![0; most];
         let found = self.grape.get_neighbour_list(self.id, i, &mut list);
         let (status, length) = found.ok_or_else(|| self.lacks(CALL))?;
@@ -215,6 +249,23 @@ mod tests {
         cluster.make_neighbour_lists().unwrap();
         assert_eq!(cluster.neighbours(0, 8).unwrap(), Some(vec![11]));
         assert_eq!(cluster.neighbours(0, 0).unwrap(), None);
+    }
+
+    /// The lists would be those of the last part.
+    #[test]
+    fn a_divided_block_has_no_lists() {
+        let grape = Grape::linked();
+        let cluster = grape.cluster(FIRST + 3).unwrap();
+        pair(&cluster);
+        let mut block = block();
+        cluster.forces_in_parts(2, &mut block, 0.0, 1).unwrap();
+        assert!((block.acc[1][0] + 1.0).abs() < 1e-6);
+        let refusal = cluster.make_neighbour_lists().unwrap_err().to_string();
+        assert!(refusal.contains("divided"), "{refusal}");
+        assert!(cluster.neighbours(0, 8).is_err());
+        cluster.forces(2, &mut block, 0.0).unwrap();
+        cluster.make_neighbour_lists().unwrap();
+        assert_eq!(cluster.neighbours(1, 8).unwrap(), Some(vec![10]));
     }
 
     #[test]

@@ -104,14 +104,18 @@ impl Grape {
     /// Fixes the precision of cluster `id` to the one that it would take for `nj` j-particles, even if the client's
     /// calls bring fewer. It passes the answer of `kirin_precision_for` to `kirin_set_precision`.
     pub fn set_precision_for(&self, id: i32, nj: usize) -> i32 {
-        let nj = i32::try_from(nj).unwrap_or(i32::MAX);
-        // SAFETY: both arguments are live integers.
-        let precision = self.precision_for.map(|f| unsafe { f(&id, &nj) });
-        match precision {
+        match self.precision_for(id, nj) {
             Some(precision @ 0..) => self.set_precision(id, precision),
             Some(status) => status,
             None => 0,
         }
+    }
+
+    /// `kirin_precision_for`: the precision of forces of `nj` j-particles, or a status below 0; `None` for other libraries.
+    pub fn precision_for(&self, id: i32, nj: usize) -> Option<i32> {
+        let nj = i32::try_from(nj).unwrap_or(i32::MAX);
+        // SAFETY: both arguments are live integers.
+        self.precision_for.map(|f| unsafe { f(&id, &nj) })
     }
 
     /// The status that a call returned. In other libraries some calls are `void` and leave an

@@ -173,7 +173,8 @@ impl Candidate {
         }
     }
 
-    fn give_up(&mut self, why: String) {
+    /// Asks it no more, and says why.
+    pub fn give_up(&mut self, why: String) {
         self.worker = None;
         eprintln!("kirin: {}: {why}", self.name);
         self.error = Some(why);

@@ -176,6 +176,11 @@ impl Arithmetic {
         }
     }
 
+    /// Whether the cluster is one of the `g6_*` calls.
+    pub fn is_of_grape6(&self) -> bool {
+        self.few_on_cpu
+    }
+
     /// What computes the next block. A backend sees in `memory` what has changed since it was last asked.
     pub fn next(
         &mut self,
@@ -199,6 +204,15 @@ impl Arithmetic {
         let made = self.make(settings, choice);
         made.blocks += 1;
         &mut *made.backend
+    }
+
+    /// The last block was none: only lists are wanted.
+    pub fn retract(&mut self) {
+        let current = self.current;
+        let mut made = self.made.iter_mut();
+        if let Some(made) = made.find(|made| Some(made.choice) == current) {
+            made.blocks -= 1;
+        }
     }
 
     /// What computes the last block, or else the next one.
@@ -300,7 +314,7 @@ impl Arithmetic {
             }
         };
         let precision = match self.precision_of_all(settings, stored) {
-            Some(precision) => precision.to_string(),
+            Some(precision) => self.precisions(precision),
             None => format!(
                 "{}: {} in {} of {all} blocks",
                 self.choice(settings),
@@ -312,6 +326,28 @@ impl Arithmetic {
             ),
         };
         format!("{name}, precision {precision}")
+    }
+
+    /// The precision of all blocks in words, or those that were chosen in turn; without blocks `next`.
+    fn precisions(&self, next: Precision) -> String {
+        let mut used: Vec<(Precision, u64)> = Vec::new();
+        for made in self.made.iter().filter(|made| made.blocks > 0) {
+            match used.iter_mut().find(|(p, _)| *p == made.choice.precision) {
+                Some((_, blocks)) => *blocks += made.blocks,
+                None => used.push((made.choice.precision, made.blocks)),
+            }
+        }
+        match used[..] {
+            [] => next.to_string(),
+            [(precision, _)] => precision.to_string(),
+            _ => {
+                let words: Vec<String> = used
+                    .iter()
+                    .map(|(p, blocks)| format!("{p} in {blocks}"))
+                    .collect();
+                format!("{} of {} blocks", words.join(", "), self.blocks(|_| true))
+            }
+        }
     }
 
     /// How many blocks had such a choice.

@@ -293,7 +293,8 @@ impl Cluster {
         if let Some(stats) = &mut self.stats {
             stats.finish(nearest, || backend.phases());
             if backend.on_gpu()
-                && let Some((cost, share)) = stats.very_costly_pipelines()
+                && let Some((cost, share)) =
+                    stats.very_costly_pipelines(self.settings.npipes as usize)
             {
                 report_few_pipelines(self.settings.npipes, cost, share);
             }

@@ -72,6 +72,10 @@ impl Cluster {
     ) -> Result<NeighbourLists> {
         // Brings the backend up to date, and has it begin no forces.
         self.firsthalf(nj, std::iter::empty())?;
+        self.arithmetic.retract();
+        if let Some(stats) = &mut self.stats {
+            stats.retract(0);
+        }
         let room = allocation::reserve(&mut self.block.particles, particles.len(), I_PARTICLES);
         let lists = match room {
             Ok(()) => {

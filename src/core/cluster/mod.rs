@@ -147,7 +147,8 @@ impl Cluster {
 
     /// The precision of the last block, or else what is in force, in words.
     pub fn precision(&self) -> String {
-        let is_new = self.memory.page_count() == 0;
+        // Clients of GRAPE-6 store moving particles, if not all by mass and position.
+        let is_new = self.memory.page_count() == 0 && self.arithmetic.is_of_grape6();
         let stored = match is_new && self.memory.sources() == SourceKind::Moving {
             true => Stored::Moving,
             false => self.stored,

@@ -255,9 +255,12 @@ impl Cluster {
     ///
     /// The client has `count` of all numbers that it gives.
     pub unsafe fn load(&mut self, count: usize, given: Given) -> Result<()> {
+        let kind = kind_of(&given);
         let given = self.before_arrays(given);
         // SAFETY: passed on.
-        unsafe { self.memory.load(count, &given) }
+        unsafe { self.memory.load(count, &given)? };
+        self.stored = kind;
+        Ok(())
     }
 
     /// [`JMemory::update`](jmemory::JMemory::update). A block is forgotten, as by [`Cluster::load`].
@@ -266,6 +269,7 @@ impl Cluster {
     ///
     /// The client has `count` of all numbers that it gives.
     pub unsafe fn update(&mut self, count: usize, address: impl Fn(usize) -> usize, given: Given) {
+        self.stored = self.stored.max(kind_of(&given));
         let given = self.before_arrays(given);
         // SAFETY: passed on.
         unsafe { self.memory.update(count, address, &given) };
@@ -284,11 +288,6 @@ impl Cluster {
         if self.phase != Phase::Free {
             self.drop_block();
         }
-        let kind = match given.moves() {
-            true => Stored::Moving,
-            false => Stored::ArraysAtRest,
-        };
-        self.stored = self.stored.max(kind);
         match self.settings.snap {
             true => given,
             false => given.without_snap(),
@@ -326,5 +325,13 @@ impl Cluster {
                 Some(p.predicted(self.ti))
             }),
         )
+    }
+}
+
+/// What these arrays store.
+fn kind_of(given: &Given) -> Stored {
+    match given.moves() {
+        true => Stored::Moving,
+        false => Stored::ArraysAtRest,
     }
 }

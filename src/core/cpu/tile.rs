@@ -19,7 +19,8 @@ pub use self::prediction::Lanes;
 pub fn factors(units: &Scaling, mass: f64, scale: f64) -> Sums {
     let l = units.length / scale;
     let acc = mass * (l * l / scale);
-    let jerk = mass * (l * l * l / units.velocity);
+    // Not the cube alone: it may overflow.
+    let jerk = mass * (l * l * (l / units.velocity));
     let pot = -mass * l;
     [acc, acc, acc, pot, jerk, jerk, jerk, 0.0]
 }
@@ -285,6 +286,19 @@ mod tests {
     use super::*;
     use crate::sources::jmemory::JMemory;
     use crate::sources::particle::JParticle;
+
+    /// The cube of a unit of length may overflow where the factor of jerks does not.
+    #[test]
+    fn factors_have_the_range_of_their_results() {
+        let large = 2.0_f64.powi(366);
+        let units = Scaling {
+            length: large,
+            velocity: large,
+        };
+        let found = factors(&units, 1e-200, 1.0);
+        assert_eq!(found[4], 1e-200 * large * large);
+        assert!(found.iter().all(|f| f.is_finite()), "{found:?}");
+    }
 
     fn page_of(x: f64, v: f64, m: f64) -> JMemory {
         let mut memory = JMemory::default();

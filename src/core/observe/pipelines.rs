@@ -9,6 +9,9 @@
 /// The line is trusted from this many calls on.
 const LEAST: u64 = 64;
 
+/// Most pipelines that there may be.
+const MOST: usize = 16384;
+
 /// What the calls of one block of the client have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
@@ -78,7 +81,7 @@ impl Pipelines {
                 .line
                 .intercept()
                 .map(|each| each.map(|seconds| seconds * self.spared as f64)),
-            enough: (mean as usize).next_power_of_two().clamp(256, 2048),
+            enough: (mean as usize).next_power_of_two().clamp(256, MOST),
         })
     }
 }

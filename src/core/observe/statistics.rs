@@ -102,6 +102,12 @@ impl Stats {
         self.entered.is_some()
     }
 
+    /// The block that has begun was none: only lists are wanted.
+    pub fn retract(&mut self, ni: usize) {
+        self.pending = false;
+        self.sizes[report::size(ni)] -= 1;
+    }
+
     /// Records whether this block is the next part of a block that the client has divided by the number of pipelines. To be
     /// called after `begin`. `state` is computed only if this block, or the next one, can be such a part.
     #[inline]
@@ -110,11 +116,11 @@ impl Stats {
     }
 
     /// What too few pipelines cost, if it is enough for a line on stderr. Looks at it only now and then.
-    pub fn very_costly_pipelines(&self) -> Option<(Cost, f64)> {
+    pub fn very_costly_pipelines(&self, npipes: usize) -> Option<(Cost, f64)> {
         let cost = self.pipelines.cost()?;
         let due = cost.calls >= 1024 && cost.calls.is_power_of_two();
         let [share, error] = due.then(|| self.share(cost)).flatten()?;
-        (share - error > VERY_COSTLY).then_some((cost, share))
+        (share - error > VERY_COSTLY && cost.enough > npipes).then_some((cost, share))
     }
 
     /// The share of the time in the library that too few pipelines cost, and its standard error.
@@ -261,7 +267,7 @@ impl Stats {
                 100.0 * share,
                 100.0 * error
             );
-            if share - error > COSTLY {
+            if share - error > COSTLY && cost.enough > npipes as usize {
                 let _ = write!(text, ": {}", advice(cost));
             }
         }
@@ -372,6 +378,22 @@ mod tests {
             assert!(stats.begin(1000, 1000), "every large block is timed");
             stats.finish(false, Phases::default);
         }
+    }
+
+    #[test]
+    fn lists_alone_are_no_blocks() {
+        let mut stats = Stats::default();
+        for _ in 0..3 {
+            stats.begin(0, 100);
+            stats.retract(0);
+        }
+        stats.begin(1, 100);
+        stats.finish(false, Phases::default);
+        let text = stats.text(&facts()).expect("there is something to say");
+        assert!(
+            text.contains("blocks       1, 0 with nearest neighbours, 0 given up"),
+            "{text}"
+        );
     }
 
     /// Blocks of 96 in two calls, whose time does not depend on their pairs.

@@ -6,7 +6,7 @@ use crate::edge::pointers::{count, not_null, vector};
 use crate::g6::CLUSTERS;
 use kirin_core::cluster::Cluster;
 use kirin_core::error::Result;
-use kirin_core::process::allocation;
+use kirin_core::process::{allocation, settings};
 use kirin_core::sources::jmemory::ClientParticle;
 use kirin_core::sources::particle::JParticle;
 use kirin_core::trace::{self, Event};
@@ -123,13 +123,20 @@ unsafe fn set_alone(
 #[cold]
 #[inline(never)]
 unsafe fn record(id: c_int, address: c_int, dt: f64, numbers: ClientParticle) {
-    trace::record(|| Event::JParticle {
-        id,
-        address,
-        dt,
-        mass_position: false,
+    trace::record(|| {
         // SAFETY: passed on.
-        particle: unsafe { numbers.particle() },
+        let mut particle = unsafe { numbers.particle() };
+        if !settings::settings().snap {
+            // As the cluster stores it.
+            particle.a2by18 = [0.0; 3];
+        }
+        Event::JParticle {
+            id,
+            address,
+            dt,
+            mass_position: false,
+            particle,
+        }
     });
 }
 

@@ -16,7 +16,7 @@ calls! {
         = set_mass_position(cluster_id, address, index, mass, x);
 
     /// As `g6calc_firsthalf`, but `eps2` is passed by reference in C too. If `mode` is odd, `eps2` is one number; if it
-    /// is even, `eps2[ni]` has one for each i-particle. The other bits of `mode` are ignored. In the original library
+    /// is even, `eps2[ni]` has one for each i-particle (Fortran's module declares a scalar: pass `eps2(1)` for the array). The other bits of `mode` are ignored. In the original library
     /// `g6calc_firsthalf` calls this function with `mode` 1.
     implemented nothing [g6calc_firsthalf0 g6calc_firsthalf0_]
     all [g6calc_firsthalf0_all g6calc_firsthalf0_all_]

@@ -157,9 +157,6 @@ pub unsafe fn irregular_forces(
     jrk: *mut [f64; 3],
     nnbid: *mut c_int,
 ) -> Result<c_int> {
-    if ni > 0 {
-        not_null(nnbid, "nnbid")?;
-    }
     let places = Places {
         addr,
         acc,
@@ -167,7 +164,7 @@ pub unsafe fn irregular_forces(
         nnbid,
     };
     // SAFETY: passed on.
-    unsafe { forces_at(ti, ni, places) }
+    unsafe { forces_at(ti, ni, places, true) }
 }
 
 pub fn irregular_predict(ti: f64) -> Result<c_int> {
@@ -191,20 +188,24 @@ pub unsafe fn irregular_forces_then(
         nnbid: std::ptr::null_mut(),
     };
     // SAFETY: passed on.
-    unsafe { forces_at(irregular::LIBRARY.predicted(), ni, places) }
+    unsafe { forces_at(irregular::LIBRARY.predicted(), ni, places, false) }
 }
 
 /// # Safety
 ///
 /// As [`irregular_forces`].
-unsafe fn forces_at(ti: f64, ni: c_int, places: Places) -> Result<c_int> {
+unsafe fn forces_at(ti: f64, ni: c_int, places: Places, wants_nearest: bool) -> Result<c_int> {
     let ni = count(ni, "ni")?;
     if ni == 0 {
         return Ok(0);
     }
     let all_there = not_null(places.addr, "addr")
         .and(not_null(places.acc, "acc"))
-        .and(not_null(places.jrk, "jrk"));
+        .and(not_null(places.jrk, "jrk"))
+        .and(match wants_nearest {
+            true => not_null(places.nnbid, "nnbid"),
+            false => Ok(()),
+        });
     if let Err(error) = all_there {
         // SAFETY: passed on.
         (0..ni).for_each(|k| unsafe { places.write(k, &irregular::Answer::REFUSED) });

@@ -318,7 +318,7 @@ pub unsafe fn gpupot(
         let numbers = [i64::from(istart) - 1, ni.into(), n.into()].map(usize::try_from);
         match numbers {
             [Ok(first), Ok(ni), Ok(n)] if first + ni <= n => potentials(first, ni, n, m, x, pot),
-            // What NBODY6 passes in these places are masses and positions.
+            // What NBODY6 passes in these places are masses and positions, so nothing is written.
             _ => Err(Error::OutOfRange {
                 argument: "istart",
                 value: istart.into(),

@@ -44,7 +44,7 @@ calls! {
 
     /// As `gpuirr_firr_vec_`, for one star: `acc[3]`, `jrk[3]`.
     implemented nothing [- gpuirr_firr_]
-    (addr: ints, acc: out_vector, jrk: out_vector)
+    (addr: int_ref, acc: out_vector, jrk: out_vector)
         = irregular_forces_then(1, addr, acc.cast(), jrk.cast());
 
     /// Predicts particles `js` to `je`, from 1, of NBODY6's own arrays to `time`, with s = `time` - t0:

@@ -168,9 +168,9 @@ impl TraceFacts {
     /// Whose calls to replay, if the user would have `wanted` of a trace that has several.
     pub fn interface(&self, wanted: MeasuredInterface) -> MeasuredInterface {
         match (&self.nbody6, self.clusters, wanted) {
-            (Some(_), 0, _) => MeasuredInterface::Nbody6,
-            (None, _, MeasuredInterface::Nbody6) => MeasuredInterface::Grape6,
-            _ => wanted,
+            (Some(_), 0, _) | (Some(_), _, MeasuredInterface::Nbody6) => MeasuredInterface::Nbody6,
+            // GRAPE-5's calls are recorded as those of GRAPE-6.
+            _ => MeasuredInterface::Grape6,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The run of a replay: the libraries take turns with the trace, and the results go into a table.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use kirin_report::company::{Company, Watch};
@@ -46,6 +47,12 @@ struct Document {
 pub fn run(options: &Options) -> Result<ExitCode, String> {
     let file = &options.trace;
     let facts = TraceFacts::of(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    if file.to_str().is_none() || !Path::new(&facts.file).exists() {
+        return Err(format!(
+            "{}: the name or its folder's is no UTF-8: rename the trace",
+            file.display()
+        ));
+    }
     if let Some(damage) = &facts.damage {
         eprintln!(
             "kirin: {}: {damage}; {} events can be read",
@@ -65,11 +72,16 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     };
     let mut figures = Vec::new();
     for candidate in &mut candidates {
-        // A library that fails here has said so and is not asked again.
-        let _ = candidate.ask(&Request::Replay {
+        let begun = candidate.ask(&Request::Replay {
             trace: facts.file.clone(),
             pipelines: facts.pipelines,
         });
+        // A library that is lost has said so and is not asked again.
+        if let Err(why) = begun
+            && candidate.is_alive()
+        {
+            candidate.give_up(why);
+        }
         figures.push(None::<Summary>);
     }
     loop {

@@ -72,12 +72,21 @@ fn poll(
             return result_of(name, code);
         }
         waited = begin.elapsed();
-        if limits.timeout.is_some_and(|t| waited > limits.limit(t)) {
+        let is_late = limits.timeout.is_some_and(|t| waited > limits.limit(t));
+        let is_slow = !is_told && waited > limits.limit(SLOW);
+        if is_late || is_slow {
+            // The process may have been stopped since the driver was asked.
+            let code = query(waited);
+            if code != NOT_READY {
+                return result_of(name, code);
+            }
+        }
+        if is_late {
             current.device.mark_hanging();
             let log = format!("no answer for {:.1} s", waited.as_secs_f64());
             return Err(Failure::new(name, code).with_log(log));
         }
-        if !is_told && waited > limits.limit(SLOW) {
+        if is_slow {
             is_told = true;
             tell_slow(current.device, waited, limits);
         }
