@@ -15,7 +15,7 @@ use hermite::thesis;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::{check_bodies, check_places};
-use kirin_kit::command::{Ended, exit_code, named, print, tell};
+use kirin_kit::command::{Ended, Needs, exit_code, named, print, tell};
 use kirin_kit::interrupt;
 use kirin_kit::run::{Log, Run, conduct};
 
@@ -29,9 +29,16 @@ fn main() -> ExitCode {
     exit_code("hermite", result)
 }
 
+fn check_needed(options: &Options) -> Result<(), String> {
+    let comparison = &options.comparison;
+    Needs::check(&comparison.limits.needs(comparison.report.is_some()))?;
+    Needs::check(&options.run.needs())
+}
+
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     // The time of --stop-after begins here.
     interrupt::catch()?;
+    check_needed(options)?;
     let mut options = options.run.clone();
     let units = |found| options.galaxy.units_or(found);
     let snapshot = options.control.files.read(units)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Args, Parser};
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
-use kirin_kit::command::Start;
+use kirin_kit::command::{Needs, Start};
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::library::LibraryOption;
@@ -244,8 +244,26 @@ impl RunOptions {
         let known = snapshot.softening()?;
         let settings = self.new_settings(self.galaxy_of(snapshot)?, known)?;
         let is_taken = known.is_some() && self.eps.is_none();
-        let remark = is_taken.then(|| format!("softening {}, which is the input's", settings.eps));
-        Ok((settings, remark))
+        let softening =
+            is_taken.then(|| format!("softening {}, which is the input's", settings.eps));
+        let has_weightless = snapshot.bodies.iter().any(|body| body.mass == 0.0);
+        let weightless = (has_weightless && settings.regularize > 0.0).then(|| {
+            "--regularize: bodies without mass are in no pair; a small mass makes them members"
+                .to_owned()
+        });
+        let remarks: Vec<String> = [softening, weightless].into_iter().flatten().collect();
+        Ok((settings, (!remarks.is_empty()).then(|| remarks.join("; "))))
+    }
+
+    /// What these options need.
+    pub fn needs(&self) -> [Needs; 2] {
+        let start = Needs {
+            option: "--t-start",
+            is_given: self.t_start.is_some(),
+            other: "--input",
+            is_there: self.control.files.input.is_some(),
+        };
+        [self.binaries.needs(), start]
     }
 
     /// What the user of a new run of a model with these settings is to hear.

@@ -21,7 +21,8 @@ fn greatest_error(name: &str, arguments: &[&str]) -> f64 {
     let mut names = lines.next().unwrap();
     let place = names.position(|name| name == "own_energy_error").unwrap();
     let errors = lines.map(|mut line| line.nth(place).unwrap().parse::<f64>().unwrap());
-    errors.fold(0.0, f64::max)
+    // NaN is the greatest.
+    errors.max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap()
 }
 
 #[test]

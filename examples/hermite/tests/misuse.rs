@@ -277,6 +277,16 @@ fn options_without_effect_and_senseless_ones_are_refused() {
     std::fs::write(&empty, "m x y z vx vy vz\n").unwrap();
     for (arguments, words) in [
         (&["--w0", "4"][..], "--model king"),
+        (&["--n", "8", "--t-start", "1"], "--t-start needs --input"),
+        (&["--n", "8", "--largest", "9"], "--largest needs --report"),
+        (
+            &["--input", &pair, "--binary-periods", "opik"],
+            "--binary-periods needs --binary-fraction",
+        ),
+        (
+            &["--mass-function", "kroupa", "--mass-fraction", "0.1"],
+            "--mass-fraction needs --mass-ratio",
+        ),
         (&["--cluster-mass", "100"], "--galaxy"),
         (&["--black-hole-eps", "0.1"], "--black-hole"),
         (&["--every", "1/8"], "--csv"),
@@ -295,6 +305,7 @@ fn options_without_effect_and_senseless_ones_are_refused() {
         (&["--json", &directory], "directory"),
         (&["--output", "/dev/null"], "replaces its file"),
         (&["--csv", "a.csv", "--json", "a.csv"], "two options"),
+        (&["--csv", "a.csv", "--json", "./a.csv"], "two options"),
         (&["--energy-limit", "much"], "--energy-limit"),
     ] {
         let refusal = fail(arguments);

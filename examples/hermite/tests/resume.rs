@@ -260,11 +260,31 @@ fn eta_may_change() {
 /// others, and never corrected ones.
 #[test]
 fn pipelines_do_not_change_a_bit() {
-    let folder = Folder::new("pipelines");
-    let snapshots = ["2", "7", "256"].map(|npipes| {
+    bits_with_pipelines(
+        "single",
+        &["--n", "96", "--t-end", "0.25"],
+        ["2", "7", "256"],
+    );
+    // As many pairs as begin at once, in several calls and in one.
+    let pairs = [
+        "--n",
+        "48",
+        "--binary-fraction",
+        "0.5",
+        "--eps",
+        "0",
+        "--regularize",
+    ];
+    let arguments = [&pairs[..], &["--t-end", "1/16"]].concat();
+    bits_with_pipelines("pairs", &arguments, ["16", "20", "256"]);
+}
+
+fn bits_with_pipelines(name: &str, arguments: &[&str], pipelines: [&str; 3]) {
+    let folder = Folder::new(&format!("pipelines-{name}"));
+    let snapshots = pipelines.map(|npipes| {
         let file = format!("{npipes}.txt");
         let status = PROGRAM
-            .command(&["--n", "96", "--t-end", "0.25"])
+            .command(arguments)
             .args(["--output", &folder.file(&file)])
             .env("KIRIN_NPIPES", npipes)
             .stdout(Stdio::null())

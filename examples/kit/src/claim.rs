@@ -108,8 +108,18 @@ pub(crate) fn is_device(path: &Path) -> bool {
 
 /// Whether both are one file.
 pub(crate) fn is_same(path: &Path, other: Option<&Path>) -> bool {
-    let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| in_whole_folder(path));
     other.is_some_and(|other| whole(path) == whole(other))
+}
+
+/// The path of a file that is not there yet, by its folder's whole path: `./run.txt` is `run.txt`.
+fn in_whole_folder(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|p| *p != Path::new(""));
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
 }
 
 /// Checks that everything that `files` name can be written, and what one program writes besides, and nothing twice.
@@ -251,7 +261,7 @@ pub(crate) fn check_in_place(path: &Path) -> Result<(), String> {
 }
 
 /// The time of the snapshot at `path`; `None` if it is none.
-pub(crate) fn time_of(path: &Path) -> Option<f64> {
+pub fn time_of(path: &Path) -> Option<f64> {
     Some(told_by(path, File::open(path).ok()?)?.time)
 }
 
@@ -286,7 +296,8 @@ fn head(file: File) -> Option<Head> {
         return None;
     }
     let (mut n, mut snapshot) = (None, Snapshot::default());
-    let mut time = None;
+    // As in a snapshot without the line.
+    let mut time = Some(0.0);
     for line in lines {
         let (key, value) = line.split_once(' ').unwrap_or((&line, ""));
         match key {
@@ -360,6 +371,7 @@ mod tests {
         let folder = Folder::new("kit-more");
         let path = |name: &str| PathBuf::from(folder.file(name));
         fs::write(path("in.txt"), "bodies").unwrap();
+        fs::create_dir(path("sub")).unwrap();
         let files = Files {
             input: Some(path("in.txt")),
             output: Some(path("run.txt")),
@@ -370,6 +382,7 @@ mod tests {
             ("in.txt", "this is the --input"),
             ("run.txt", "two options name this file"),
             ("run.csv", "two options name this file"),
+            ("sub/../run.txt", "two options name this file"),
             ("none/b.txt", "no such folder"),
         ] {
             let refusal = files.claim_with(Some(&path(more))).unwrap_err();

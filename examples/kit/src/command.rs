@@ -95,7 +95,10 @@ impl Start {
                 (Some(ratio), Some(fraction)) => {
                     Components { ratio, fraction }.check(self.stars()?)
                 }
-                _ => Ok(()),
+                // clap asks for neither where another option excludes it.
+                (Some(_), None) => Err("--mass-ratio needs --mass-fraction".to_owned()),
+                (None, Some(_)) => Err("--mass-fraction needs --mass-ratio".to_owned()),
+                (None, None) => Ok(()),
             },
         }
     }
@@ -154,6 +157,34 @@ impl Start {
             (Model::King, w0) => king(n, w0.unwrap_or(DEFAULT_W0), self.seed()),
             (model, _) => model.make(n, self.seed()),
         })
+    }
+}
+
+/// An option that is given or not, and the one without which it says nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// Its name.
+    pub option: &'static str,
+    /// Whether it is given.
+    pub is_given: bool,
+    /// The name of the other one.
+    pub other: &'static str,
+    /// Whether that is given.
+    pub is_there: bool,
+}
+
+impl Needs {
+    /// Refuses options that are given without what they need. clap itself does not ask for an option that another one excludes: with `--n`,
+    /// which excludes `--input`, `requires = "input"` says nothing.
+    ///
+    /// # Errors
+    ///
+    /// One is; in words.
+    pub fn check(all: &[Self]) -> Result<(), String> {
+        match all.iter().find(|one| one.is_given && !one.is_there) {
+            Some(one) => Err(format!("{} needs {}", one.option, one.other)),
+            None => Ok(()),
+        }
     }
 }
 

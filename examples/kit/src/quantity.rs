@@ -177,6 +177,18 @@ pub fn interval(text: &str) -> Result<Quantity, String> {
     }
 }
 
+/// An interval as a state tells it: one that follows from the end of a short run may be shorter than any that is given.
+///
+/// # Errors
+///
+/// The text is no time above 0; in words.
+pub fn told_interval(text: &str) -> Result<Quantity, String> {
+    match time(text)? {
+        every if every.value > 0.0 => Ok(every),
+        _ => Err("not above 0".to_owned()),
+    }
+}
+
 /// A length: `1/256`, `0.2pc`, `8kpc`, `10au`, `1Rsun`.
 ///
 /// # Errors

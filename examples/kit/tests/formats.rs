@@ -200,6 +200,8 @@ fn a_table_names_its_columns() {
             ",id,mass,x,y,z,type,vx,vy,vz",
             "0,3,0.125,-1.0,0.0,2.0,,0.0,1.0,0.0",
         ),
+        ("id,m,x,y,z,vx,vy,vz,type", "3,0.125,-1,0,2,0,1,0,"),
+        ("index,m,x,y,z,vx,vy,vz,id", "0,0.125,-1,0,2,0,1,0,3"),
     ];
     for (names, numbers) in rows {
         let text = format!("\n{names}\r\n# a comment\n{numbers}\n\n");

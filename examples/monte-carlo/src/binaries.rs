@@ -137,6 +137,61 @@ pub fn encounter_rate(density: f64, binary: &Binary, other: &Object, w: f64) -> 
     density * PI * largest_impact_squared(binary, other, w) * w
 }
 
+/// Encounters that a binary expects in a part of a step at most.
+const EXPECTED: f64 = 0.02;
+
+/// Parts of a step at most.
+const MOST_PARTS: f64 = 2500.0;
+
+/// A step of the time as a binary with encounters passes it. Whom it would meet next is drawn before it is known when, and again in each part of the step.
+/// In parts with many expected encounters it would wait too often for partners that it meets seldom.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    part: f64,
+    left: f64,
+    later: u32,
+}
+
+impl Waiting {
+    /// The time `dt` of a binary among `density` single stars in the unit of volume.
+    pub fn of(dt: f64, around: &Surroundings, density: f64, binary: &Binary) -> Self {
+        let typical = Object::Star {
+            id: 0,
+            mass: around.temperature / (around.sigma * around.sigma),
+        };
+        let rate = encounter_rate(density, binary, &typical, 2.0 * around.sigma);
+        Self::in_parts(dt, rate * dt)
+    }
+
+    /// The time `dt`, in which this number of encounters is expected.
+    fn in_parts(dt: f64, expected: f64) -> Self {
+        let parts = match expected > EXPECTED {
+            true => (expected / EXPECTED).ceil().min(MOST_PARTS),
+            false => 1.0,
+        };
+        let part = dt / parts;
+        Self {
+            part,
+            left: part,
+            later: parts as u32 - 1,
+        }
+    }
+
+    /// Whether an encounter comes, after the time `wait`, before this part ends.
+    pub fn is_within(&mut self, wait: f64) -> bool {
+        self.left -= wait;
+        self.left > 0.0
+    }
+
+    /// Begins the next part, if there is one.
+    pub fn goes_on(&mut self) -> bool {
+        let goes_on = self.later > 0;
+        self.later = self.later.saturating_sub(1);
+        self.left = self.part;
+        goes_on
+    }
+}
+
 /// What became of one or two binaries of a rank in a step, or a new one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
@@ -220,5 +275,35 @@ impl Event {
         let label = |event: &Self| event.before.first().copied();
         all.sort_by_key(|event| label(event).or(event.after.first().map(|b| b.ids[0])));
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A binary meets partners of each kind at their own rates, however long the step is.
+    #[test]
+    fn long_steps_have_as_many_encounters_as_short_ones() {
+        let rates = [0.2, 1.0, 6.0];
+        let mean = rates.iter().sum::<f64>() / 3.0;
+        let mut stream = Stream::of_seed(3);
+        for expected in [0.02, 0.5, 2.0, 20.0] {
+            let (mut met, mut rounds) = (0, 0);
+            while f64::from(rounds) * expected < 40_000.0 {
+                rounds += 1;
+                let mut waiting = Waiting::in_parts(expected / mean, expected);
+                loop {
+                    let rate = rates[(stream.uniform() * 3.0) as usize];
+                    if waiting.is_within(-stream.uniform().ln() / rate) {
+                        met += 1;
+                    } else if !waiting.goes_on() {
+                        break;
+                    }
+                }
+            }
+            let ratio = f64::from(met) / (f64::from(rounds) * expected);
+            assert!((ratio - 1.0).abs() < 0.03, "{expected}: {ratio}");
+        }
     }
 }

@@ -282,6 +282,8 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     options.control.files.validate().map_err(Error::Refused)?;
     let mut start = options.start.clone();
     start.n.get_or_insert(DEFAULT_N);
+    start.validate()?;
+    model::check_equilibrium(&start)?;
     let bodies = start.bodies()?;
     let Some(comparison) = compare(Counted::new(world), options, bodies, t_end)? else {
         return Ok(Ended::Interrupted);

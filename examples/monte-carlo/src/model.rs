@@ -86,6 +86,21 @@ pub fn binaries(
     drawn.iter().enumerate().map(binary).collect()
 }
 
+/// Refuses models that are in no equilibrium.
+///
+/// # Errors
+///
+/// It is one.
+pub fn check_equilibrium(start: &Start) -> Result<(), Error> {
+    match start.model.unwrap_or_default() {
+        Model::Plummer | Model::King => Ok(()),
+        Model::Sphere | Model::Collision => Err(Error::Refused(
+            "--model must be plummer or king: the method knows clusters in equilibrium only"
+                .to_owned(),
+        )),
+    }
+}
+
 /// The systems of the model that this rank of `world` draws. The first systems of the model are the centres of mass of
 /// its [`binaries`], the others are stars. The masses of all systems add up to about 1.
 ///
@@ -97,21 +112,13 @@ pub fn draw<C: Communicator>(
     start: &Start,
     binaries: &BinaryOptions,
 ) -> Result<Stars, Error> {
-    let refuse = |why: &str| Err(Error::Refused(why.to_owned()));
     let n = count(start);
     let primordial = primordial(start, binaries);
     let systems = n - primordial.len();
     start.validate().map_err(Error::Refused)?;
-    let model = start.model.unwrap_or_default();
-    let king = match model {
-        Model::Plummer => None,
-        Model::King => Some(King::new(start.w0.unwrap_or(DEFAULT_W0))),
-        Model::Sphere | Model::Collision => {
-            return refuse(
-                "--model must be plummer or king: the method knows clusters in equilibrium only",
-            );
-        }
-    };
+    check_equilibrium(start)?;
+    let is_king = start.model == Some(Model::King);
+    let king = is_king.then(|| King::new(start.w0.unwrap_or(DEFAULT_W0)));
     let masses = Masses::of(start, n);
     let parts = systems.div_ceil(PART);
     let share = |rank: usize| rank * parts / world.size();

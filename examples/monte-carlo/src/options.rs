@@ -132,18 +132,18 @@ pub struct Options {
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
     #[arg(long, value_enum, value_name = "NAME")]
     #[arg(conflicts_with_all = ["input", "csv", "steps", "snapshot_every", "checkpoint_every", "cross_check"])]
-    #[arg(conflicts_with_all = ["bodies", "core_stars", "core_radius"])]
+    #[arg(conflicts_with_all = ["bodies", "core_stars", "core_radius", "profile"])]
     pub report: Option<Publication>,
-    /// Minutes for the report
-    #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "5")]
-    pub minutes: f64,
+    /// Minutes for the report [default: 5]
+    #[arg(long, value_name = "M", requires = "report", value_parser = number)]
+    pub minutes: Option<f64>,
     /// The network of the report's model.
     #[command(flatten)]
     pub network: NetworkOptions,
     /// Follow the same bodies by direct summation too and compare Lagrangian radii [default: 2048 bodies to 3
     /// relaxation times]
     #[arg(long, conflicts_with_all = ["input", "output", "csv", "steps", "profile"])]
-    #[arg(conflicts_with_all = ["bodies", "core_stars", "core_radius"])]
+    #[arg(conflicts_with_all = ["bodies", "core_stars", "core_radius", "stop_after", "every"])]
     pub cross_check: bool,
 }
 

@@ -283,9 +283,9 @@ impl Summary {
             table.row(
                 "stellar evolution",
                 format!(
-                    "{} stars have ended, {} of the mass lost; turn-off {} Msun at {} Myr",
+                    "{} stars have ended and lost the mass {}; turn-off {} Msun at {} Myr",
                     grouped(ended as u64),
-                    digits(lost),
+                    self.mass(lost),
                     digits(turn_off),
                     digits(age)
                 ),

@@ -44,10 +44,11 @@ fn a_cluster_of_few_stars_dissolves() {
             PROGRAM.succeed(&[&case[..], &files, &[&state]].concat());
             let value: serde_json::Value = serde_json::from_str(&folder.text("run.json")).unwrap();
             assert_eq!(value["ending"], "dissolved", "{case:?}");
-            // Many mergers in a step have an error of their own: each is computed as if the others moved no mass.
-            let merges = case.contains(&"--stellar-radius");
             let error = value["worst_energy_error"].as_f64().unwrap();
-            assert!(merges || error < 1e-10, "{case:?}: {error:e}");
+            // Many mergers in a step have an error of their own: each is computed as if the others moved no mass. (Here 5.9e-4.)
+            let merges = case.contains(&"--stellar-radius");
+            let most = if merges { 2e-3 } else { 1e-10 };
+            assert!(error < most, "{case:?}: {error:e}");
             let stars = Snapshot::load(state.as_ref()).unwrap().bodies.len();
             assert!(stars >= 100, "{case:?}: {stars}");
             assert!(

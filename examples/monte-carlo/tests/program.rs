@@ -272,6 +272,19 @@ fn bad_input_is_refused_with_the_reason() {
         (&["--cross-check", "--t-end", "0.4"], "nothing to check"),
         (&["--n", "200", "--frames", "film"], "no film"),
         (&["--cross-check", "--frames", "film"], "no film"),
+        (&["--cross-check", "--model", "sphere"], "equilibrium"),
+        (
+            &["--cross-check", "--stop-after", "1s"],
+            "cannot be used with",
+        ),
+        (
+            &["--cross-check", "--minutes", "1"],
+            "--minutes needs --report",
+        ),
+        (
+            &["--cross-check", "--binary-periods", "opik"],
+            "--binary-periods needs --binary-fraction",
+        ),
     ] {
         let refusal = PROGRAM.fail(arguments);
         assert!(refusal.contains(words), "{arguments:?}: {refusal}");

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use hermite::counts::Counts;
+use hermite::error::Error as Of;
 use hermite::pairs::Pairs;
 use hermite::particle;
 use hermite::settings::Settings;
@@ -420,11 +421,19 @@ impl<'g, C: Communicator> Integrator<'g, C> {
         self.forces_on(t, &absent)?;
         let mut copy = self.column.bodies.clone();
         let forces = self.forces.chunks_exact(crate::j_particles::FORCE);
-        for (&i, force) in absent.iter().zip(forces) {
+        let moved: Result<(), Of> = absent.iter().zip(forces).try_for_each(|(&i, force)| {
             let (acc, jerk) = two_d::halves(force);
             let state = &self.column.states[i];
-            particle::synchronise(&self.settings, t, &mut copy[i], state, acc, jerk)?;
-        }
+            particle::synchronise(&self.settings, t, &mut copy[i], state, acc, jerk)
+        });
+        // All ranks end if a force on one is not finite; nobody has been moved.
+        let told = match &moved {
+            Ok(()) => Told::List(t, 0, [0; 2]),
+            Err(error) => Told::Failed(error),
+        };
+        let galaxy = self.settings.galaxy;
+        two_d::lengths_and_time(&self.machine, &told, t, &mut self.scratch)
+            .map_err(|error| error.with_edge(|| galaxy.edge()))?;
         self.seen = self.collect(&copy)?;
         Ok(self.seen.as_ref().map(|(bodies, _)| bodies.clone()))
     }

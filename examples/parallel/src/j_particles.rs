@@ -36,6 +36,10 @@ pub struct JParticles<'g> {
     /// The pieces of the column, and their clusters.
     clusters: Vec<(i32, Piece)>,
     eps2: f64,
+    /// Number of j-particles on all ranks, which decides on the precision.
+    n: usize,
+    /// A cluster without particles, which tells the precision for other numbers; the others repeat the one that they were given.
+    asked: Option<i32>,
     /// i-particles that one call takes.
     pipes: usize,
     blocks: Vec<Block>,
@@ -59,11 +63,13 @@ impl<'g> JParticles<'g> {
         n: usize,
         eps: f64,
     ) -> Result<Self, Error> {
-        assert!(pieces.len() <= IDS, "a tree has fewer levels");
+        assert!(pieces.len() < IDS, "a tree has fewer levels");
         let mut new = Self {
             grape,
             clusters: Vec::with_capacity(pieces.len()),
             eps2: eps * eps,
+            n,
+            asked: None,
             pipes: grape.most_at_once(),
             blocks: vec![Block::default(); pieces.len()],
             neighbours: Neighbours::default(),
@@ -78,6 +84,40 @@ impl<'g> JParticles<'g> {
             succeeded(grape.set_precision_for(id, n))?;
         }
         Ok(new)
+    }
+
+    /// The softening of the forces from now on, and the number of j-particles on all ranks by which their precision is chosen. All ranks give the
+    /// same.
+    ///
+    /// # Errors
+    ///
+    /// The library fails.
+    pub fn set_rule(&mut self, n: usize, eps2: f64) -> Result<(), Error> {
+        self.eps2 = eps2;
+        if n == self.n {
+            return Ok(());
+        }
+        self.n = n;
+        let Some((first, _)) = self.clusters.first() else {
+            return Ok(());
+        };
+        let id = match self.asked {
+            Some(id) => id,
+            None => {
+                // The last of this rank's ids.
+                let id = first + IDS as i32 - 1;
+                succeeded(self.grape.open(id))?;
+                *self.asked.insert(id)
+            }
+        };
+        match self.grape.precision_for(id, n) {
+            Some(precision @ 0..) => self
+                .clusters
+                .iter()
+                .try_for_each(|(id, _)| succeeded(self.grape.set_precision(*id, precision))),
+            Some(status) => succeeded(status),
+            None => Ok(()),
+        }
     }
 
     /// How many i-particles one call takes.
@@ -207,8 +247,9 @@ fn fill(block: &mut Block, active: &[f64]) {
 
 impl Drop for JParticles<'_> {
     fn drop(&mut self) {
-        for (id, _) in &self.clusters {
-            self.grape.close(*id);
+        let clusters = self.clusters.iter().map(|(id, _)| *id);
+        for id in clusters.chain(self.asked) {
+            self.grape.close(id);
         }
     }
 }

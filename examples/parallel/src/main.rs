@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kirin_core::process::ranks;
-use kirin_kit::command::{Ended, exit_code, named, print};
+use kirin_kit::command::{Ended, Needs, exit_code, named, print};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Job, RankFailure, Ranks, launch};
 use kirin_kit::interrupt;
@@ -14,6 +14,9 @@ use parallel::error::Error;
 use parallel::options::Options;
 use parallel::recording::Recording;
 use parallel::{paper, picture, replay, session};
+
+/// Numbers of ranks of a replay where no option says otherwise.
+const ON_RANKS: [u32; 3] = [800, 1024, 4096];
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -47,9 +50,10 @@ fn replay(path: &Path, options: &Options) -> Result<Ended, Box<dyn std::error::E
     let machine = options.machine.as_deref().expect("clap requires it");
     let machine = Machine::load(machine)?;
     let recording = Recording::load(path)?
-        .without_first(options.skip)
+        .without_first(options.skip.unwrap_or(0))
         .map_err(named(path))?;
-    let ranks: Vec<usize> = options.on_ranks.iter().map(|&p| p as usize).collect();
+    let on_ranks = options.on_ranks.as_deref().unwrap_or(&ON_RANKS);
+    let ranks: Vec<usize> = on_ranks.iter().map(|&p| p as usize).collect();
     let text = replay::document(&recording, &machine, &ranks, options.sums);
     print(&text)?;
     Ok(Ended::Complete)
@@ -69,6 +73,25 @@ impl Command {
     fn work<C: Communicator>(&self, world: C) -> Result<Ended, Box<dyn std::error::Error>> {
         let Self(options) = self;
         interrupt::catch()?;
+        let minutes = Needs {
+            option: "--minutes",
+            is_given: options.minutes.is_some(),
+            other: "--report",
+            is_there: options.report.is_some(),
+        };
+        // This is none.
+        let of_replay = [
+            ("--skip", options.skip.is_some()),
+            ("--on-ranks", options.on_ranks.is_some()),
+        ]
+        .map(|(option, is_given)| Needs {
+            option,
+            is_given,
+            other: "--replay",
+            is_there: false,
+        });
+        let needs = [&options.run.needs()[..], &[minutes], &of_replay].concat();
+        Needs::check(&needs).map_err(Error::Refused)?;
         match options.report {
             Some(_) => paper::report(world, &session::library(&options.run)?, options),
             None => session::run(world, options),

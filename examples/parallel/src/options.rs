@@ -64,24 +64,28 @@ pub struct Options {
     pub machine: Option<PathBuf>,
     /// Compute how long recorded blocks would take on the --machine, print a table as Markdown and do nothing else
     #[arg(long, value_name = "FILE", requires = "machine")]
-    #[arg(conflicts_with_all = ["record_blocks", "report", "input", "ranks", "grid"])]
+    #[arg(conflicts_with_all = ["record_blocks", "report", "input", "ranks", "grid", "algorithm", "parts", "unlike_ranks"])]
+    #[arg(conflicts_with_all = ["n", "model", "t_end", "eps", "output", "csv", "json", "plot", "every", "snapshot_every"])]
+    #[arg(conflicts_with_all = ["checkpoint_every", "frames", "force", "stop_after", "regularize", "binary_fraction"])]
     pub replay: Option<PathBuf>,
-    /// Numbers of ranks of the --replay
+    /// Numbers of ranks of the --replay [default: 800,1024,4096]
     #[arg(long, value_name = "P,...", requires = "replay", value_delimiter = ',')]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000), default_value = "800,1024,4096")]
-    pub on_ranks: Vec<u32>,
-    /// Leave out of the --replay so many blocks at the start of the run
-    #[arg(long, value_name = "BLOCKS", requires = "replay", default_value_t)]
-    pub skip: usize,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub on_ranks: Option<Vec<u32>>,
+    /// Leave out of the --replay so many blocks at the start of the run [default: 0]
+    #[arg(long, value_name = "BLOCKS", requires = "replay")]
+    pub skip: Option<usize>,
     /// Make a report instead of one run: Markdown, to stdout or the --output, with --plot a figure
-    #[arg(long, value_enum, value_name = "NAME", conflicts_with = "input")]
+    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(conflicts_with_all = ["input", "algorithm", "grid", "parts", "unlike_ranks", "every", "csv", "snapshot_every"])]
+    #[arg(conflicts_with_all = ["checkpoint_every", "frames", "force", "stop_after", "t_end", "energy_warning", "energy_limit"])]
     pub report: Option<Publication>,
     /// Draw the algorithm as SVG and do nothing else
     #[arg(long, value_name = "FILE", exclusive = true)]
     pub picture: Option<PathBuf>,
-    /// Leave out of the report what would make it last longer
-    #[arg(long, value_name = "M", requires = "report", value_parser = number, default_value = "3")]
-    pub minutes: f64,
+    /// Leave out of the report what would make it last longer [default: 3]
+    #[arg(long, value_name = "M", requires = "report", value_parser = number)]
+    pub minutes: Option<f64>,
 }
 
 /// A report that the program can make.

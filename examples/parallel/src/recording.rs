@@ -10,6 +10,7 @@
 //! 0:9 1:7 ...
 //! ```
 //!
+//! The recording of a run that began before has the number of its earlier blocks behind that of its particles: `n 65536 1000`.
 //! Each further line is a block, with `page:count` for each page that has active particles. A last line without its end
 //! is that of a run that was killed, and is ignored.
 
@@ -53,10 +54,7 @@ impl Recording {
             return Err(format!("recorded blocks begin with the line `{MAGIC}`"));
         }
         let head = next()?.unwrap_or_default();
-        let n = head.strip_prefix("n ").and_then(|n| n.parse().ok());
-        let n: usize = n
-            .filter(|n| *n > 0 && i32::try_from(*n).is_ok())
-            .ok_or_else(|| format!("`{head}`: not a number of particles"))?;
+        let (n, _) = counts(&head).ok_or_else(|| format!("`{head}`: not a number of particles"))?;
         let mut blocks = Vec::new();
         while let Some(line) = next()? {
             let block = block(&line, n);
@@ -124,22 +122,38 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
+/// The second line of the file: the number of particles, and of the blocks before the recording.
+fn counts(line: &str) -> Option<(usize, u64)> {
+    let mut words = line.strip_prefix("n ")?.split(' ');
+    let n: usize = words.next()?.parse().ok()?;
+    let before = words.next().map_or(Some(0), |word| word.parse().ok())?;
+    let is_sensible = n > 0 && i32::try_from(n).is_ok() && words.next().is_none();
+    is_sensible.then_some((n, before))
+}
+
 /// Opens the recording at `path` of a run of `n` particles that goes on after so many `blocks`, behind these: later blocks
-/// were those of a run that was killed, and come again. If the recording has fewer, it began later and keeps all. `None`
-/// if there is no recording.
+/// were those of a run that was killed, and come again. `None` if there is no recording, or only of later blocks.
 fn continued(path: &Path, n: usize, blocks: u64) -> Result<Option<File>, String> {
     let Ok(file) = File::open(path) else {
         return Ok(None);
     };
     let mut lines = Lines(BufReader::new(file));
-    let (mut end, mut count) = (0, 0);
-    while count < blocks.saturating_add(2)
+    let (mut end, mut count, mut before) = (0, 0, 0);
+    while count < (blocks - before).saturating_add(2)
         && let Some(line) = lines.next().map_err(named(path))?
     {
-        if count == 1 && line != format!("n {n}") {
-            return Err(named(path)(format!(
-                "these are blocks of another run: `{line}`, not {n}"
-            )));
+        if count == 1 {
+            before = match counts(&line) {
+                Some((found, before)) if found == n => before,
+                _ => {
+                    return Err(named(path)(format!(
+                        "these are blocks of another run: `{line}`, not {n}"
+                    )));
+                }
+            };
+            if before > blocks {
+                return Ok(None);
+            }
         }
         (end, count) = (end + line.len() as u64 + 1, count + 1);
     }
@@ -206,7 +220,11 @@ impl Recorder {
             };
             new.file = Some((path.to_owned(), file));
             if is_new {
-                new.write(&format!("{MAGIC}\nn {n}\n"))?;
+                let before = match blocks {
+                    0 => String::new(),
+                    blocks => format!(" {blocks}"),
+                };
+                new.write(&format!("{MAGIC}\nn {n}{before}\n"))?;
             }
         }
         Ok(new)
@@ -312,6 +330,36 @@ mod tests {
             folder.text("run.blocks"),
             "kirin-blocks 1\nn 600\n0:2 1:1\n1:1\n"
         );
+    }
+
+    /// A recording that began in the middle of a run, which was killed, goes on from the state's block.
+    #[test]
+    fn later_recordings_go_on_from_their_block() {
+        let folder = kirin_testing::Folder::new("later");
+        let path = folder.file("run.blocks");
+        let row = kirin_kit::communicator::threads::Threads::alone();
+        let columns = Columns::new(600, 1);
+        let record = |blocks: u64, new: &[usize]| {
+            let mut recorder = Recorder::begin(path.as_ref(), 600, blocks, true).unwrap();
+            for address in new {
+                recorder
+                    .add(&row, &columns, std::iter::once(*address))
+                    .unwrap();
+            }
+            folder.text("run.blocks")
+        };
+        assert_eq!(
+            record(1000, &[0, 513, 0]),
+            "kirin-blocks 1\nn 600 1000\n0:1\n1:1\n0:1\n"
+        );
+        // The state was that after two of them.
+        assert_eq!(
+            record(1002, &[513]),
+            "kirin-blocks 1\nn 600 1000\n0:1\n1:1\n1:1\n"
+        );
+        assert_eq!(Recording::load(path.as_ref()).unwrap().blocks.len(), 3);
+        // One of before all of them.
+        assert_eq!(record(7, &[513]), "kirin-blocks 1\nn 600 7\n1:1\n");
     }
 
     #[test]

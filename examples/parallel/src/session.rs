@@ -115,7 +115,7 @@ pub fn run<C: Communicator>(
     if in_parts {
         parts::check_output(files.output.as_deref(), options.parts).map_err(refuse)?;
     }
-    let _claim = first(&|| files.claim())?;
+    let _claim = first(&|| files.claim_with(options.record_blocks.as_ref()))?;
     let galaxy = &start.settings.galaxy;
     let t_end = told.t_end(galaxy, start.time).map_err(refuse)?;
     first(&|| {
@@ -124,6 +124,12 @@ pub fn run<C: Communicator>(
             .map(|()| Claim::default())
     })?;
     let grape = &library(&told)?;
+    let precision = std::env::var("KIRIN_PRECISION").unwrap_or_default();
+    if precision.eq_ignore_ascii_case("adaptive") && world.rank() == 0 {
+        tell(
+            "parallel: KIRIN_PRECISION=adaptive is auto here: no rank may change its precision on its own",
+        );
+    }
     check_ranks(&world, grape, options, &start)?;
     let plan = plan(&world, grape, options, start.n)?;
     let input = files.input.as_deref();
@@ -279,6 +285,11 @@ fn plan<C: Communicator>(
         .or_else(|| algorithm.grid(number))
         .or_else(only);
     if let Some(grid) = grid {
+        if options.machine.is_some() {
+            return Err(Error::Refused(
+                "--machine chooses the grid, and there is no choice here".to_owned(),
+            ));
+        }
         return Ok(Arrangement {
             grid,
             algorithm,

@@ -159,8 +159,8 @@ impl<C: Communicator> Sources for SharedSources<'_, C> {
         self.t = t;
     }
 
-    /// `nj` and the softening are those with which the machine was made.
-    fn forces(&mut self, _nj: usize, block: &mut Block, _eps2: f64) -> Result<Range<usize>, Of> {
+    fn forces(&mut self, nj: usize, block: &mut Block, eps2: f64) -> Result<Range<usize>, Of> {
+        self.machine.sources.set_rule(nj, eps2)?;
         let mine = self.sums(block).map_err(Error::into_integration)?;
         set(block, mine.clone(), &self.mine);
         Ok(mine)

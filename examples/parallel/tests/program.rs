@@ -7,7 +7,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use common::program::{
-    checksum, checksum_by_hermite, checksum_of, fail, hermite_checksum, succeed, threads,
+    checksum, checksum_by_hermite, checksum_by_hermite_from, checksum_of, fail, hermite_checksum,
+    succeed, threads,
 };
 use kirin_kit::snapshot::parts::Manifest;
 use kirin_testing::Folder;
@@ -138,6 +139,20 @@ fn bad_options_are_refused_once() {
         (&["--dt-max", "0.3", "--ranks", "2"], "power of two"),
         (&["--mass-ratio", "5"], "--mass-fraction"),
         (&["--parts", "--ranks", "2"], "--parts needs --output"),
+        (
+            &["--ranks", "2", "--t-end", "1", "--minutes", "1"],
+            "--minutes needs --report",
+        ),
+        (&["--n", "8", "--skip", "5"], "--replay"),
+        (&["--t-end", "1", "--on-ranks", "64"], "--replay"),
+        (
+            &["--report", "paper", "--algorithm", "ring"],
+            "cannot be used with",
+        ),
+        (
+            &["--csv", "a.csv", "--record-blocks", "a.csv"],
+            "two options name this file",
+        ),
     ] {
         let refusal = fail(threads(arguments));
         assert!(refusal.contains(words), "{arguments:?}: {refusal}");
@@ -306,6 +321,26 @@ fn regularized_systems_are_those_of_hermite_on_any_grid() {
     assert!(state.values("hermite.multiple").count() > 0);
 }
 
+/// 1400 stars are 933 particles, of which forces are in double precision.
+#[test]
+fn the_precision_is_that_of_the_particles() {
+    let folder = Folder::new("systems-precision");
+    let out = folder.file("out.txt");
+    let pairs = [
+        "--n",
+        "1400",
+        "--binary-fraction",
+        "0.5",
+        "--eps",
+        "0",
+        "--regularize",
+    ];
+    let expected = checksum_by_hermite(&pairs, 0.00390625);
+    let files = ["--grid", "2x1", "--t-end", "1/256", "--output", &out];
+    succeed(threads(&[&pairs[..], &files].concat()));
+    assert_eq!(checksum_of(&out), expected);
+}
+
 /// From a state with systems, and from one without.
 #[test]
 fn a_regularized_run_goes_on_on_another_grid() {
@@ -328,6 +363,19 @@ fn a_regularized_run_goes_on_on_another_grid() {
         let more = ["--t-end", "1/32", "--output", &rest, "--force"];
         run(grid, &[&["--input", &half][..], &more].concat());
         assert_eq!(checksum_of(&rest), checksum_of(&whole), "{grid}");
+    }
+    // Stars between their steps come to one time with the softening that they had.
+    let softened = ["--n", "300", "--eps", "0.1", "--t-end", "0.3"];
+    run(
+        "2x1",
+        &[&softened[..], &["--output", &half, "--force"]].concat(),
+    );
+    let goes_on = ["--eps", "0", "--regularize", "--t-end", "0.3125"];
+    let expected = checksum_by_hermite_from(&half, &goes_on, 0.3125);
+    for grid in ["1x1", "2x1", "1x2"] {
+        let files = ["--input", &half, "--output", &rest, "--force"];
+        run(grid, &[&goes_on[..], &files].concat());
+        assert_eq!(checksum_of(&rest), expected, "{grid}");
     }
     begin("2x1", &["--t-end", "1/128", "--output", &half, "--force"]);
     let mut sums = Vec::new();
@@ -562,12 +610,23 @@ fn recorded_blocks_go_on_with_the_run() {
     assert!(fail(threads(&on)).contains("blocks of another run"));
 }
 
-/// A star that leaves the grid of a potential from a file ends the run of all ranks, which say where the grid ends.
+/// A star that leaves the grid of a potential from a file ends the run of all ranks, which say where the grid ends and keep what was reached, also
+/// if a record between two blocks finds it.
 #[test]
 fn a_star_beyond_the_grid_is_named() {
     let folder = Folder::new("beyond-grid");
     let table = folder.file("grid.txt");
     fs::write(&table, kirin_testing::small_grid()).unwrap();
+    let [out, csv] = ["out.txt", "out.csv"].map(|name| folder.file(name));
+    let fast = "--orbit given --position 3,0,0 --velocity 300,0,0 --t-end 20 --n 200";
+    let run =
+        format!("--potential {table} --grid 1x2 {fast} --every 1/1024 --csv {csv} --output {out}");
+    let said = fail(threads(&run.split(' ').collect::<Vec<_>>()));
+    assert!(
+        said.contains("leaves the grid") && said.contains("out.txt"),
+        "{said}"
+    );
+    assert!(kirin_kit::Snapshot::load(out.as_ref()).unwrap().time > 0.0);
     for grid in ["1x1", "1x2"] {
         let fast = "--orbit given --position 3,0,0 --velocity 300,0,0 --t-end 20 --n 200";
         let run = format!("--potential {table} --grid {grid} {fast}");

@@ -327,7 +327,7 @@ impl<'g> Integrator<'g> {
     fn step_here(&mut self, h: f64, end: f64) -> Result<(), Error> {
         self.before.clone_from(&self.state);
         let (past, clock) = (self.past, self.clock_of_forces);
-        if let Err(e) = self.stages(h) {
+        if let Err(e) = self.stages(h, end) {
             std::mem::swap(&mut self.state, &mut self.before);
             self.past = past;
             self.clock = clock;
@@ -350,18 +350,27 @@ impl<'g> Integrator<'g> {
         self.clock = end;
     }
 
-    /// The kicks and drifts of one step.
-    fn stages(&mut self, h: f64) -> Result<(), Error> {
+    /// The kicks and drifts of one step, which ends at `end`.
+    fn stages(&mut self, h: f64, end: f64) -> Result<(), Error> {
         for stage in 0..self.table.evaluations() {
             let drift = self.table.drifts[stage] * h;
             self.kick(stage, h)?;
             let began = Instant::now();
             self.drift(drift)?;
-            self.clock += drift;
+            self.clock = self.clock_after(stage, drift, end);
             self.past.work.times.predict += began.elapsed();
             self.find_forces()?;
         }
         self.kick(self.table.evaluations(), h)
+    }
+
+    /// The time after the drift of a stage. The last forces of a step are those of its end, as a run finds them that goes on there: the sum of
+    /// the drifts may be off by a rounding.
+    fn clock_after(&self, stage: usize, drift: f64, end: f64) -> f64 {
+        match stage + 1 == self.table.evaluations() {
+            true => end,
+            false => self.clock + drift,
+        }
     }
 
     fn drift(&mut self, h: f64) -> Result<(), Error> {

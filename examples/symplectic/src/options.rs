@@ -128,6 +128,7 @@ pub struct Options {
     #[arg(conflicts_with_all = ["input", "output", "report", "csv", "json", "frames", "every", "snapshot_every"])]
     #[arg(conflicts_with_all = ["n", "model", "virial", "mass_function", "seed", "scheme", "dt", "t_end", "eps"])]
     #[arg(conflicts_with_all = ["bits", "precision", "uncentred", "galaxy", "orbit", "radius", "library", "position", "velocity", "back", "stars", "changeover", "device", "pairs"])]
+    #[arg(conflicts_with_all = ["w0", "stop_after", "energy_warning", "energy_limit", "sun", "reverse", "largest", "minutes"])]
     pub draw: Vec<PathBuf>,
     /// Half the width of the pictures, about the densest place; without it, about the galaxy's centre
     #[arg(long, value_name = "LENGTH", requires = "draw", value_parser = quantity::length)]
@@ -137,6 +138,7 @@ pub struct Options {
     #[arg(conflicts_with_all = ["n", "input", "every", "csv", "snapshot_every", "checkpoint_every", "frames", "scheme", "bits"])]
     #[arg(conflicts_with_all = ["model", "virial", "mass_function", "dt", "t_end", "eps", "precision", "uncentred"])]
     #[arg(conflicts_with_all = ["galaxy", "orbit", "radius", "black_hole", "energy_warning", "energy_limit", "changeover", "device", "pairs"])]
+    #[arg(conflicts_with_all = ["w0", "stop_after", "reverse", "zoom", "force"])]
     pub report: Option<Publication>,
     /// How much of the report.
     #[command(flatten)]

@@ -23,7 +23,7 @@ const STEP: f64 = 1.0 / 20.0;
 /// Speed of a passage in units of sqrt(M / R).
 const SPEED: f64 = 1.0;
 
-/// Step where there is no softening: that of the paper.
+/// Step where there is no softening, in units of sqrt(R^3 / (G M)): that of the paper.
 const UNSOFTENED: f64 = 5e-4;
 
 /// A step this much longer than the one that resolves the softening leaves close encounters to the changeover.
@@ -195,7 +195,7 @@ impl Settings {
         let step = if eps > 0.0 {
             scale.step(eps)
         } else {
-            UNSOFTENED
+            UNSOFTENED * (scale.radius.powi(3) / scale.mass).sqrt()
         };
         Self {
             eps,
@@ -239,6 +239,9 @@ impl Settings {
         let Changeover { stars, hole } = self.changeover;
         if ![stars, hole].iter().all(|r| *r >= 0.0 && r.is_finite()) {
             return refuse("--changeover: a radius must be a number from 0 on");
+        }
+        if hole > 0.0 && self.galaxy.black_hole == 0.0 {
+            return refuse("--changeover: there is no black hole for the second radius");
         }
         if self.bits == Bits::Exact && !self.changeover.is_none() {
             return refuse(

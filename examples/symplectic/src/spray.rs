@@ -20,7 +20,7 @@ const DISPERSION: [f64; 4] = [0.4, 0.4, 0.5, 0.5];
 ///
 /// # Errors
 ///
-/// An orbit leads into a point mass; in words.
+/// An orbit leads into a point mass, or the tide draws no star off anywhere; in words.
 pub fn spray(
     galaxy: &Galaxy,
     phase: &Phase,
@@ -36,21 +36,31 @@ pub fn spray(
         t = next;
         releases.push((t, now));
     }
-    let stars: Result<Vec<[Phase; 2]>, String> = releases
+    let stars: Result<Vec<Vec<Phase>>, String> = releases
         .par_iter()
         .enumerate()
         .map(|(k, (t, cluster))| {
             let mut random = Random::of_part(seed, k as u64);
             let tide = galaxy.at(*t).tidal_radius(mass(*t), &cluster.0, &cluster.1);
+            // Where the tide compresses, as in the core of a galaxy, no star leaves.
+            if !tide.is_finite() {
+                return Ok(Vec::new());
+            }
             let speed = galaxy.at(*t).circular_speed(&cluster.0);
             let mut side = |sign: f64| {
                 let star = let_go(cluster, tide, speed, sign, &mut random);
                 way(galaxy, &star, *t, to)
             };
-            Ok([side(1.0)?, side(-1.0)?])
+            Ok(vec![side(1.0)?, side(-1.0)?])
         })
         .collect();
-    Ok(stars?.concat())
+    let stars = stars?.concat();
+    match stars.is_empty() {
+        true => {
+            Err("the tide compresses the cluster all along its orbit: no star leaves it".to_owned())
+        }
+        false => Ok(stars),
+    }
 }
 
 /// A star that leaves a cluster with this tidal radius, where the circular speed is `speed`.

@@ -50,7 +50,15 @@ pub fn write(
     sun: &Sun,
 ) -> Result<(), String> {
     let units = &galaxy.units;
-    let members: HashSet<i32> = bound.members.iter().map(|body| body.index).collect();
+    // Labels may be given twice.
+    let identity = |body: &Body| {
+        (
+            body.index,
+            body.x.map(f64::to_bits),
+            body.v.map(f64::to_bits),
+        )
+    };
+    let members: HashSet<_> = bound.members.iter().map(identity).collect();
     let physical = |(x, v): &Phase| (x.map(|c| units.to_kpc(c)), v.map(|c| c * units.velocity()));
     let cluster = (bound.x, bound.v);
     let axes = physical(&cluster);
@@ -79,7 +87,7 @@ pub fn write(
             Some(places) => [places[i].along, places[i].outward].map(|c| units.to_kpc(c)),
             None => [f64::NAN; 2],
         });
-        let is_bound = i32::from(members.contains(&body.index));
+        let is_bound = i32::from(members.contains(&identity(body)));
         csv.write_after(&[body.index, is_bound], &numbers)?;
     }
     Ok(())

@@ -255,30 +255,34 @@ fn energy_is_accounted_for_in_a_galaxy_that_changes() {
 
 #[test]
 fn a_changing_galaxy_goes_on_with_the_same_bits() {
-    let folder = Folder::new("changing");
+    // Drifts of Forest and Ruth's scheme do not add up to the step, to the bit.
+    goes_on_with_the_same_bits(&["--satellite", "lmc"], ["1/8", "1/4"]);
+    goes_on_with_the_same_bits(&["--scheme", "forest-ruth", "--dt", "1/128"], ["4", "8"]);
+}
+
+fn goes_on_with_the_same_bits(more: &[&str], [middle, end]: [&str; 2]) {
+    let folder = Folder::new(&format!("changing-{end}").replace('/', "-"));
     let galaxy = [
-        "--n",
-        "32",
-        "--galaxy",
-        "irrgang",
-        "--bar",
-        "1e10,4,1,0.5,-39,28",
-        "--satellite",
-        "lmc",
-    ];
-    let whole = end_of(
-        &folder,
-        "whole",
-        &[&galaxy[..], &["--t-end", "1/4"]].concat(),
-    );
+        &[
+            "--n",
+            "32",
+            "--galaxy",
+            "irrgang",
+            "--bar",
+            "1e10,4,1,0.5,-39,28",
+        ],
+        more,
+    ]
+    .concat();
+    let whole = end_of(&folder, "whole", &[&galaxy[..], &["--t-end", end]].concat());
     end_of(
         &folder,
         "half",
-        &[&galaxy[..], &["--t-end", "1/8"]].concat(),
+        &[&galaxy[..], &["--t-end", middle]].concat(),
     );
     let half = folder.file("half");
-    let resumed = end_of(&folder, "resumed", &["--input", &half, "--t-end", "1/4"]);
-    assert!(whole.bodies == resumed.bodies);
+    let resumed = end_of(&folder, "resumed", &["--input", &half, "--t-end", end]);
+    assert!(whole.bodies == resumed.bodies, "{more:?}");
     assert!(whole.value("symplectic.gain").is_some());
     assert_eq!(
         whole.value("symplectic.gain"),
@@ -289,7 +293,7 @@ fn a_changing_galaxy_goes_on_with_the_same_bits() {
         &folder.file("back"),
         "--reverse",
         "--t-end",
-        "1/4",
+        end,
     ];
     let said = PROGRAM.fail(&[&["--input", &half][..], &back].concat());
     assert!(said.contains("changes with time"), "{said}");

@@ -229,6 +229,23 @@ fn bad_input_is_refused() {
         (&["--changeover", "-1"], "--changeover"),
         (&["--changeover", "1pc"], "--units"),
         (&["--reverse"], "--input"),
+        // clap asks for no option that another one excludes.
+        (&["--n", "64", "--reverse"], "--reverse needs --input"),
+        (&["--n", "64", "--zoom", "5"], "--draw"),
+        (&["--n", "64", "--minutes", "1"], "--minutes needs --report"),
+        (&["--changeover", "0.1,0.2"], "no black hole"),
+        (
+            &["--draw", &start, "--plot", "p.svg", "--w0", "5"],
+            "cannot be used with",
+        ),
+        (
+            &["--report", "paper", "--stop-after", "1s"],
+            "cannot be used with",
+        ),
+        (
+            &["--black-hole", "1e5", "--satellite", "lmc:friction"],
+            ":friction needs",
+        ),
         (&["--input", "nowhere.txt"], "nowhere.txt"),
         (
             &["--input", &start, "--galaxy", "none", "--t-end", "2"],
@@ -259,7 +276,7 @@ fn bad_input_is_refused() {
                 "--t-end",
                 "15Gyr",
             ],
-            "14 Gyr",
+            "14000 Myr",
         ),
         (&["--bar", "1,2,3"], "MASS,A,B,C"),
         (&["--potential", "nowhere.txt"], "nowhere.txt"),

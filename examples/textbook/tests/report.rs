@@ -130,4 +130,10 @@ fn a_report_that_cannot_be_written_is_refused_at_once() {
         let refusal = PROGRAM.fail(&[&arguments[..], &[option, &nowhere]].concat());
         assert!(refusal.contains("no such folder"), "{refusal}");
     }
+    let state = folder.file("state.txt");
+    let text = "kirin-snapshot 1\nn 1\ncolumns mass x y z vx vy vz\n1 0 0 0 0 0 0\nend\n";
+    std::fs::write(&state, text).unwrap();
+    let refusal = PROGRAM.fail(&[&arguments[..], &["--output", &state]].concat());
+    assert!(refusal.contains("holds a snapshot"), "{refusal}");
+    assert_eq!(folder.text("state.txt"), text);
 }

@@ -267,6 +267,10 @@ impl<S: Sources> Integrator<S> {
         let mut found: Vec<Union> = Vec::new();
         for (&i, near) in due.iter().zip(near) {
             for &j in near {
+                // The centre of bodies without mass would be nowhere.
+                if [i, j].iter().any(|&k| self.bodies[k].mass == 0.0) {
+                    continue;
+                }
                 found.extend(self.union(t, [i, j], near, limits));
             }
         }
@@ -302,7 +306,9 @@ impl<S: Sources> Integrator<S> {
             let (influence, outer) = self.wide(t, [&both, &[k]], sizes, limits)?;
             Some((influence, k, outer.perturbation()))
         };
-        let others = near.iter().filter(|&&k| !both.contains(&k));
+        let others = near
+            .iter()
+            .filter(|&&k| !both.contains(&k) && self.bodies[k].mass > 0.0);
         let nearest = others
             .filter_map(third)
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
@@ -412,6 +418,8 @@ impl<S: Sources> Integrator<S> {
     pub(super) fn begin_anew(&mut self, t: f64, new: &[usize]) -> Result<(), Error> {
         let settings = self.settings;
         let mut begun = Ok(());
+        // What others feel of a system changes when it is held: not before all have their forces, in however many calls.
+        let (mut begun_at, mut held) = (Vec::new(), Vec::new());
         self.lacks_forces = !new.is_empty();
         self.forces(t, new, |this, i, force| {
             let (body, mut state) = (this.bodies[i], this.states[i]);
@@ -422,18 +430,23 @@ impl<S: Sources> Integrator<S> {
                 return first;
             }
             if let Some(system) = this.system_at(i, t, &force.pulls)? {
-                let system = planned(system, &mut state, settings.eta);
-                this.hold(i, system);
+                held.push((i, planned(system, &mut state, settings.eta)));
             }
             let first = first.and_then(|()| particle::check_step(&settings, &body, &state));
             // All begin, with steps that the digits of the time allow, so that what is saved then can be resumed with another limit.
             state.dt = state.dt.max(step::resolution(t.abs().max(settings.dt_max)));
             state.dt = step::largest_at(t, state.dt);
-            this.states[i] = state;
+            begun_at.push((i, state));
             let allowed = first.and_then(|()| particle::check_step(&settings, &body, &state));
             begun = std::mem::replace(&mut begun, Ok(())).and(allowed);
             Ok(())
         })?;
+        for (i, state) in begun_at {
+            self.states[i] = state;
+        }
+        for (i, system) in held {
+            self.hold(i, system);
+        }
         for &i in new {
             self.send(i);
             self.schedule.insert(i, self.states[i].dt);

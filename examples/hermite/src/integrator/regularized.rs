@@ -162,7 +162,12 @@ impl Regularized {
             energy,
             multiples,
         } = self.record();
-        let (own, share) = (self.seconds, 100.0 * self.seconds / seconds);
+        let own = self.seconds;
+        let share = if seconds > 0.0 {
+            100.0 * own / seconds
+        } else {
+            0.0
+        };
         vec![
             (
                 "regularized pairs",

@@ -33,10 +33,16 @@ pub(super) fn scale(bodies: &[Body]) -> f64 {
 
 /// M^2 / 2|W|, where close neighbours of each star are left out.
 fn virial_radius(bodies: &[Body]) -> f64 {
-    let every = bodies.len().div_ceil(SAMPLE);
+    // Bodies without mass count for nothing.
+    let heavy = bodies.iter().filter(|star| star.mass > 0.0).count();
+    let every = heavy.div_ceil(SAMPLE).max(1);
     let (mut masses, mut energies) = (0.0, 0.0);
     let mut others: Vec<(f64, f64)> = Vec::new();
-    for (i, star) in bodies.iter().enumerate().step_by(every) {
+    let with_mass = bodies
+        .iter()
+        .enumerate()
+        .filter(|(_, star)| star.mass > 0.0);
+    for (i, star) in with_mass.step_by(every) {
         let others_of = bodies.iter().enumerate().filter(|(j, _)| *j != i);
         let distance = |(_, other): (usize, &Body)| {
             let x = sub(&other.x, &star.x);

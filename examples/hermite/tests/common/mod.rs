@@ -64,11 +64,26 @@ pub fn through_text_with<'g>(
     run: Run<Integrator<Library<'g>>>,
     others: impl Fn(Settings) -> Settings,
 ) -> Run<Integrator<Library<'g>>> {
-    let mut text = Vec::new();
-    run.save().unwrap().write(&mut text).unwrap();
+    let text = as_text(&run);
     // The library's memory goes with the run: nothing but the text is left.
     drop(run);
-    let snapshot = Snapshot::parse(&text).unwrap();
+    of_text(grape, &text, others)
+}
+
+/// The state of a run as a file has it.
+pub fn as_text(run: &Run<Integrator<Library<'_>>>) -> Vec<u8> {
+    let mut text = Vec::new();
+    run.save().unwrap().write(&mut text).unwrap();
+    text
+}
+
+/// The run that goes on from such a state.
+pub fn of_text<'g>(
+    grape: &'g Grape,
+    text: &[u8],
+    others: impl Fn(Settings) -> Settings,
+) -> Run<Integrator<Library<'g>>> {
+    let snapshot = Snapshot::parse(text).unwrap();
     let settings = checkpoint::settings(&snapshot).unwrap().unwrap();
     let library = Library::open(grape).unwrap();
     let (integrator, log) = checkpoint::resume(library, others(settings), snapshot).unwrap();

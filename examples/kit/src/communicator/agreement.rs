@@ -43,7 +43,10 @@ pub fn compare<C: Communicator>(world: &C, facts: &[Fact]) -> Result<Option<Stri
 
 /// What every program compares before its ranks begin: the program's file and the command line.
 pub fn of_process() -> Vec<Fact> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = std::env::args_os().skip(1);
+    let arguments: Vec<String> = arguments
+        .map(|a| a.to_string_lossy().into_owned())
+        .collect();
     vec![
         ("the program", program().to_owned()),
         ("the command line", arguments.join(" ")),

@@ -93,10 +93,9 @@ impl Communicator for Mpi {
     }
 
     fn broadcast<T: Datum>(&self, root: usize, data: &mut [T]) -> Result<()> {
-        count(data.len())?;
-        // An empty slice of bytes lies at address 1, which is Open MPI's MPI_IN_PLACE.
-        if !data.is_empty() {
-            self.0.process_at_rank(rank(root)).broadcast_into(data);
+        // MPI counts in 32 bits. (An empty slice of bytes lies at address 1, which is Open MPI's MPI_IN_PLACE; it has no parts.)
+        for part in data.chunks_mut(1 << 30) {
+            self.0.process_at_rank(rank(root)).broadcast_into(part);
         }
         Ok(())
     }

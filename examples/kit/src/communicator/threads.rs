@@ -62,7 +62,13 @@ where
             named.spawn_scoped(scope, move || rank(r))
         };
         let ranks: Vec<_> = (0..ranks)
-            .map(|r| spawn(r).expect("the system has a thread for each rank"))
+            .map(|r| {
+                spawn(r).unwrap_or_else(|why| {
+                    // Those that are there do not wait for it.
+                    let _ = lost.compare_exchange(NOBODY, r, Ordering::Relaxed, Ordering::Relaxed);
+                    panic!("the system has no thread for rank {r} of {ranks}: {why}")
+                })
+            })
             .collect();
         let join = |rank: thread::ScopedJoinHandle<'_, _>| rank.join().expect("panics are caught");
         ranks.into_iter().map(join).collect()

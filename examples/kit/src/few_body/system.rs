@@ -294,8 +294,11 @@ impl System {
         let orbit = self.orbit(0, 1);
         let (x, v) = self.relative(0, 1);
         let (x1, v1) = kepler::drift(&x, &v, orbit.mass, dt);
-        let passes = dot(&x, &v) * dt < 0.0 && dot(&x1, &v1) * dt > 0.0;
-        if passes || dt.abs() >= orbit.period() {
+        // Towards each other first, then away; or the same again, more than half a revolution later. (The period of an open orbit is NaN.)
+        let [before, after] = [dot(&x, &v) * dt, dot(&x1, &v1) * dt];
+        let returns = (before < 0.0) == (after < 0.0) && dt.abs() > 0.5 * orbit.period();
+        let passes = before < 0.0 && after > 0.0;
+        if passes || returns || dt.abs() >= orbit.period() {
             self.note(orbit.pericentre(), [0, 1]);
         } else {
             self.note(norm(&x).min(norm(&x1)), [0, 1]);

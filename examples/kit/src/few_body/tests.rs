@@ -116,6 +116,25 @@ fn a_binary_keeps_its_axis_over_thousands_of_orbits() {
     }
 }
 
+/// Steps of less than a revolution, from before and behind the apocentre (at 0 and 2 pi) and the pericentre (at pi and 3 pi).
+#[test]
+fn a_pericentre_within_a_step_is_seen() {
+    for (from, to, closest) in [
+        (0.3, 6.4, 0.5),
+        (6.0, 11.0, 0.5),
+        (3.4, 9.5, 0.5),
+        (2.9, 9.1, 0.5),
+        (6.28, 6.29, 1.5),
+    ] {
+        let mut system = System::new(&binary(0.5));
+        system.advance(from, &mut Alone).unwrap();
+        system.forget_closest();
+        system.advance(to - from, &mut Alone).unwrap();
+        let found = system.closest().unwrap().distance;
+        assert!((found / closest - 1.0).abs() < 1e-4, "{from}: {found}");
+    }
+}
+
 /// Two bodies alone in closed form, and integrated.
 #[test]
 fn the_analytic_step_is_the_integrated_one() {

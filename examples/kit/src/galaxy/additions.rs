@@ -151,11 +151,7 @@ impl PartialEq for Additions {
 
 impl Additions {
     /// What is added to `model`. It stays until the process ends, and orbits of satellites are found here, once.
-    ///
-    /// # Errors
-    ///
-    /// A satellite cannot be followed; in words.
-    pub fn of(told: AdditionOptions, model: MilkyWay) -> Result<&'static Self, String> {
+    pub fn of(told: AdditionOptions, model: MilkyWay) -> &'static Self {
         let host: &'static Host = Box::leak(Box::new(Host {
             model,
             table: told.table.clone(),
@@ -194,10 +190,21 @@ impl Additions {
             let friction = friction
                 .as_ref()
                 .map(|f| (f, &masses as &dyn Fn(f64) -> f64));
-            moving.push(Moving::new(satellite.clone(), &field, friction)?);
+            moving.push(Moving::new(satellite.clone(), &field, friction));
         }
         new.moving = moving;
-        Ok(Box::leak(Box::new(new)))
+        Box::leak(Box::new(new))
+    }
+
+    /// Refuses times from today, in Myr, at which it is not known where a satellite is. `edge` tells where the galaxy is not known.
+    ///
+    /// # Errors
+    ///
+    /// In words.
+    pub fn check(&self, times: [f64; 2], edge: Option<&str>) -> Result<(), String> {
+        self.moving
+            .iter()
+            .try_for_each(|moving| moving.check(times, edge))
     }
 
     /// Whether the field changes with time.

@@ -155,7 +155,7 @@ impl Galaxy {
         };
         let told = AdditionOptions::of(snapshot)?;
         if !told.is_empty() {
-            galaxy.more = Some(Additions::of(told, line.model)?);
+            galaxy.more = Some(Additions::of(told, line.model));
         }
         galaxy.told_units = galaxy.is_none();
         Ok(galaxy)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::additions::{self, AdditionOptions, Additions};
-use super::satellite::{REACH, Satellite};
+use super::satellite::Satellite;
 use super::table::Table;
 use super::{Galaxy, MilkyWay, Orbit, Units};
 use crate::quantity::{self, Quantity, of_bodies};
@@ -197,9 +197,14 @@ impl GalaxyOptions {
         if told.growth != 0.0 && !grows {
             return Err("--growth is that of a --galaxy, a --potential or a --bar".to_owned());
         }
+        if !grows && told.satellites.iter().any(Satellite::is_slowed) {
+            return Err(
+                "--satellite ...:friction needs a --galaxy, a --potential or a --bar, which slows it".to_owned(),
+            );
+        }
         match default.more {
             Some(more) if model == default.model && more.told == told => Ok(Some(more)),
-            _ => Additions::of(told, model).map(Some),
+            _ => Ok(Some(Additions::of(told, model))),
         }
     }
 
@@ -216,14 +221,12 @@ impl GalaxyOptions {
     ) -> Result<f64, String> {
         let today = (galaxy.today > 0.0).then_some(galaxy.today);
         let end = control.t_end(today.unwrap_or(default), Some(galaxy))?;
-        let satellites = galaxy.more.iter().flat_map(|more| &more.told.satellites);
-        let farthest = galaxy.today.max((end - galaxy.today).abs()) * galaxy.units.time();
-        match satellites.clone().any(Satellite::moves) && farthest > REACH {
-            true => {
-                Err("orbits of satellites are known for 14 Gyr before and after today".to_owned())
-            }
-            false => Ok(end),
+        if let Some(more) = galaxy.more {
+            let from_today = |t: f64| (t - galaxy.today) * galaxy.units.time();
+            let (start, end) = (from_today(0.0), from_today(end));
+            more.check([start.min(end), start.max(end)], galaxy.edge().as_deref())?;
         }
+        Ok(end)
     }
 
     /// The orbit of a new run in `galaxy`.

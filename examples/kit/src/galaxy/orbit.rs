@@ -136,7 +136,7 @@ mod tests {
         let model = MilkyWay::MwPotential2014;
         let galaxy = Galaxy {
             model,
-            more: Some(Additions::of(told, model).unwrap()),
+            more: Some(Additions::of(told, model)),
             today: 300.0,
             ..Galaxy::default()
         };
@@ -182,7 +182,7 @@ mod tests {
             },
             _ => AdditionOptions::default(),
         };
-        let more = (!told.is_empty()).then(|| Additions::of(told, model).unwrap());
+        let more = (!told.is_empty()).then(|| Additions::of(told, model));
         Galaxy {
             model,
             more,

@@ -156,22 +156,20 @@ pub struct Moving {
     orbit: Vec<[Vec3; 3]>,
     /// Number of the entry of today.
     origin: usize,
-    /// Number of entries after today, beyond which the orbit could not be followed or is not known.
+    /// Time between two entries.
     step: f64,
+    /// Why it could not be followed farther, where it could not.
+    end: Option<String>,
 }
 
 impl Moving {
-    /// Follows the satellite from today in both directions through the field that `host` is at a time. Friction comes
-    /// with the masses of the galaxy at a time, in parts of today's.
-    ///
-    /// # Errors
-    ///
-    /// It falls into a point mass; in words.
+    /// Follows the satellite from today in both directions through the field that `host` is at a time, for [`REACH`] or as far as it can be
+    /// followed: to the edge of a table, or to a point mass. Friction comes with the masses of the galaxy at a time, in parts of today's.
     pub fn new(
         satellite: Satellite,
         host: &dyn Fn(f64, &Vec3) -> Vec3,
         friction: Option<(&Friction, &dyn Fn(f64) -> f64)>,
-    ) -> Result<Self, String> {
+    ) -> Self {
         let step = INTERVAL / TIME;
         let (mass, size) = satellite.body.size();
         let force = |t: f64, (x, v): &Phase| {
@@ -184,35 +182,69 @@ impl Moving {
         let entry = |t: f64, p: &Phase| [p.0, p.1, force(t, p)];
         if satellite.fixed {
             let orbit = vec![[satellite.today.0, [0.0; 3], [0.0; 3]]];
-            return Ok(Self {
+            return Self {
                 satellite,
                 orbit,
                 origin: 0,
                 step,
-            });
+                end: None,
+            };
         }
         let lines = (REACH / INTERVAL) as usize;
-        let mut ways = [-1.0, 1.0].map(|sign| {
+        let mut end = None;
+        let mut way = |sign: f64| {
             let mut now = satellite.today;
             let mut way = Vec::with_capacity(lines);
             for k in 0..lines {
                 let (t, next) = (sign * step * k as f64, sign * step * (k + 1) as f64);
-                now = follow(&force, &now, t, next, step)
-                    .map_err(|why| format!("--satellite {}: {why}", satellite.text))?;
+                match follow(&force, &now, t, next, step) {
+                    Ok(there) => now = there,
+                    Err(why) => {
+                        end = Some(why);
+                        break;
+                    }
+                }
                 way.push(entry(next, &now));
             }
-            Ok::<_, String>(way)
-        });
-        let mut orbit = std::mem::replace(&mut ways[0], Ok(Vec::new()))?;
+            way
+        };
+        let (mut orbit, after) = (way(-1.0), way(1.0));
+        let origin = orbit.len();
         orbit.reverse();
         orbit.push(entry(0.0, &satellite.today));
-        orbit.extend(std::mem::replace(&mut ways[1], Ok(Vec::new()))?);
-        Ok(Self {
+        orbit.extend(after);
+        Self {
             satellite,
             orbit,
-            origin: lines,
+            origin,
             step,
-        })
+            end,
+        }
+    }
+
+    /// Refuses times from today, in Myr, at which it is not known where it is. `edge` tells where the galaxy is not known.
+    ///
+    /// # Errors
+    ///
+    /// In words.
+    pub fn check(&self, times: [f64; 2], edge: Option<&str>) -> Result<(), String> {
+        if self.satellite.fixed {
+            return Ok(());
+        }
+        let before = INTERVAL * self.origin as f64;
+        let after = INTERVAL * (self.orbit.len() - 1 - self.origin) as f64;
+        if -before <= times[0] && times[1] <= after {
+            return Ok(());
+        }
+        let why = match (&self.end, edge) {
+            (None, _) => String::new(),
+            (Some(_), Some(edge)) => format!("; the potential ends at {edge}"),
+            (Some(why), None) => format!("; {why}"),
+        };
+        Err(format!(
+            "--satellite {}: its orbit is known from {before} Myr before to {after} Myr after today{why}",
+            self.satellite.text
+        ))
     }
 
     /// Where it is at the time `t` from today, with its velocity; at the ends of the table where `t` is beyond them.
@@ -355,7 +387,7 @@ fn diagonal(r: f64) -> Vec3 {
 }
 
 impl Friction {
-    /// By the Jeans equation of the field of a galaxy and its bar.
+    /// By the Jeans equation of the field of a galaxy and its bar, as far as it is known, and to 1 Mpc.
     pub fn of(host: &'static (dyn Field + Sync), bar: Option<Bar>) -> Self {
         let host = Smooth::of(host, bar);
         let first = FRICTION_RADII.0.ln();
@@ -363,8 +395,12 @@ impl Friction {
         // Density and rho |a| r of d ln r.
         let at = |k: usize| {
             let x = diagonal((first + step * k as f64).exp());
-            let rho = host.density(&x);
-            (rho, rho * host.pull(&x))
+            let (rho, pull) = (host.density(&x), host.pull(&x));
+            // Beyond a table of a grid nothing is known.
+            match pull.is_finite() {
+                true => (rho, rho * pull),
+                false => (0.0, 0.0),
+            }
         };
         let lines: Vec<(f64, f64)> = (0..=FRICTION_LINES).map(at).collect();
         let mut squared = vec![0.0; lines.len()];
@@ -429,7 +465,7 @@ mod tests {
             satellites: vec![Satellite::parse(text).unwrap()],
             ..AdditionOptions::default()
         };
-        Additions::of(told, MilkyWay::MwPotential2014).unwrap()
+        Additions::of(told, MilkyWay::MwPotential2014)
     }
 
     /// Time from today in Gyr and position in kpc by galpy 1.12.1 (`benches/galaxies.py --friction`): an orbit in
@@ -481,7 +517,7 @@ mod tests {
             growth: -0.3,
             ..AdditionOptions::default()
         };
-        let more = Additions::of(told, MilkyWay::MwPotential2014).unwrap();
+        let more = Additions::of(told, MilkyWay::MwPotential2014);
         let (then, h) = (-1000.0 / TIME, INTERVAL / TIME);
         let at = |t: f64| more.satellites(t)[0].phase();
         let ((x, v), (_, before), (_, after)) = (at(then), at(then - h), at(then + h));
@@ -540,6 +576,65 @@ mod tests {
                 rate(&without)
             );
         }
+    }
+
+    /// MWPotential2014 on a grid that ends at R = z = 60 kpc.
+    fn gridded(name: &str) -> AdditionOptions {
+        let folder = kirin_testing::Folder::new(name);
+        let path = folder.file("grid.txt");
+        let model = MilkyWay::MwPotential2014;
+        let axis = |k: i32| 60.0 * (f64::from(k) / 80.0).powi(2);
+        let mut text = "R_kpc z_kpc potential_km2_s2\n".to_owned();
+        for i in 0..=80 {
+            for j in 0..=80 {
+                let (r, z) = (axis(i), axis(j));
+                let phi = 100.0 * model.potential(&[r.max(1e-3), 0.0, z]);
+                text.push_str(&format!("{r} {z} {phi:?}\n"));
+            }
+        }
+        std::fs::write(&path, text).unwrap();
+        let table = crate::galaxy::table::Table::load(path.as_ref());
+        AdditionOptions {
+            table: Some(table.unwrap()),
+            ..AdditionOptions::default()
+        }
+    }
+
+    /// The pressure beyond the grid, which the dispersion lacks, is a thousandth of that at 5 kpc.
+    #[test]
+    fn a_galaxy_on_a_grid_slows_satellites_too() {
+        let mut told = gridded("kit-grid-friction");
+        told.satellites =
+            vec![Satellite::parse("plummer:2e10:1.5:10,0,5:0,120,30:friction").unwrap()];
+        let table: &'static crate::galaxy::table::Table =
+            Box::leak(Box::new(told.table.clone().unwrap()));
+        let friction = Friction::of(table, None);
+        for (r, expected) in &DISPERSION[..3] {
+            let found = VELOCITY * friction.dispersion(*r);
+            assert!((0.985..1.003).contains(&(found / expected)), "{r}: {found}");
+        }
+        let slowed = Additions::of(told.clone(), MilkyWay::None);
+        told.satellites = vec![Satellite::parse("plummer:2e10:1.5:10,0,5:0,120,30").unwrap()];
+        let free = Additions::of(told, MilkyWay::None);
+        let [a, b] = [slowed, free].map(|more| more.satellites(500.0 / TIME)[0].phase().0);
+        assert!(norm(&sub(&a, &b)) > 1.0, "{a:?} {b:?}");
+    }
+
+    #[test]
+    fn an_orbit_is_known_as_far_as_the_galaxy_is() {
+        let mut told = gridded("kit-grid-edge");
+        told.satellites = vec![Satellite::parse("lmc").unwrap()];
+        let more = Additions::of(told, MilkyWay::None);
+        assert_eq!(more.check([0.0, 20.0], None), Ok(()));
+        let refused = more.check([0.0, 5000.0], Some("R = 60 kpc")).unwrap_err();
+        assert!(
+            refused.contains("--satellite lmc: its orbit is known from")
+                && refused.ends_with("the potential ends at R = 60 kpc"),
+            "{refused}"
+        );
+        assert!(followed("lmc").check([-14_000.0, 14_000.0], None).is_ok());
+        assert!(followed("lmc").check([-14_001.0, 0.0], None).is_err());
+        assert!(followed("lmc:fixed").check([-20_000.0, 0.0], None).is_ok());
     }
 
     #[test]

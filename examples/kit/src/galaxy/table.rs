@@ -9,8 +9,8 @@
 //! 0     0     -250000
 //! ```
 //!
-//! A spherical table has masses; these are interpolated by cubic polynomials in ln r, and the potential is the
-//! integral of the force. An axisymmetric table is interpolated by bicubic polynomials, and the force is the gradient
+//! A spherical table has masses; their logarithms are interpolated by cubic polynomials in ln r that do not fall, and the potential is
+//! the integral of the force. With two rows a decade forces are right to some per cent. Rows without mass before the first mass say nothing. An axisymmetric table is interpolated by bicubic polynomials, and the force is the gradient
 //! of the potential. In both cases energy is conserved.
 
 use std::path::{Path, PathBuf};
@@ -55,7 +55,8 @@ impl Table {
         Ok(Self {
             path: std::path::absolute(path).map_err(named(path))?,
             sum: crc32fast::hash(&bytes),
-            shape: Shape::parse(text).map_err(named(path))?,
+            shape: Shape::parse(text.strip_prefix('\u{feff}').unwrap_or(text))
+                .map_err(named(path))?,
         })
     }
 }
@@ -125,34 +126,41 @@ impl Shape {
     }
 }
 
-/// Slopes at the points `x` of a cubic spline through them. At the last point the spline has the slope of the cubic
-/// through the last four points. At the first point it has that of the cubic through the first four, or 0 with
-/// `flat_start`.
-fn slopes(x: &[f64], y: &[f64], flat_start: bool) -> Vec<f64> {
-    let n = x.len();
-    let end = |i: [usize; 4]| {
-        // Derivative at the first point of the polynomial through all, by divided differences.
-        let points = i.map(|k| (x[k], y[k]));
-        let mut slope = 0.0;
-        for (a, (xa, ya)) in points.iter().enumerate() {
-            let mut others = 1.0;
-            let mut terms = 0.0;
-            for (b, (xb, _)) in points.iter().enumerate().filter(|(b, _)| *b != a) {
-                let mut product = 1.0;
-                for (c, (xc, _)) in points.iter().enumerate() {
-                    if c != a && c != b {
-                        product *= points[0].0 - xc;
-                    }
+/// Slope at the first of four points of the cubic through them.
+fn end_slope(x: &[f64], y: &[f64], i: [usize; 4]) -> f64 {
+    // By divided differences.
+    let points = i.map(|k| (x[k], y[k]));
+    let mut slope = 0.0;
+    for (a, (xa, ya)) in points.iter().enumerate() {
+        let mut others = 1.0;
+        let mut terms = 0.0;
+        for (b, (xb, _)) in points.iter().enumerate().filter(|(b, _)| *b != a) {
+            let mut product = 1.0;
+            for (c, (xc, _)) in points.iter().enumerate() {
+                if c != a && c != b {
+                    product *= points[0].0 - xc;
                 }
-                terms += product;
-                others *= xa - xb;
             }
-            slope += ya * terms / others;
+            terms += product;
+            others *= xa - xb;
         }
-        slope
-    };
-    let first = if flat_start { 0.0 } else { end([0, 1, 2, 3]) };
-    let last = end([n - 1, n - 2, n - 3, n - 4]);
+        slope += ya * terms / others;
+    }
+    slope
+}
+
+/// Slopes at the first and the last of the points `x`: of the cubics through the first four and the last four.
+fn end_slopes(x: &[f64], y: &[f64]) -> [f64; 2] {
+    let n = x.len();
+    [
+        end_slope(x, y, [0, 1, 2, 3]),
+        end_slope(x, y, [n - 1, n - 2, n - 3, n - 4]),
+    ]
+}
+
+/// Slopes at the points `x` of the cubic spline through them with these slopes at its ends.
+fn slopes(x: &[f64], y: &[f64], [first, last]: [f64; 2]) -> Vec<f64> {
+    let n = x.len();
     // Thomas's algorithm for continuous second derivatives.
     let (mut diagonal, mut right) = (vec![1.0; n], vec![first; n]);
     let mut upper = vec![0.0; n];
@@ -170,6 +178,23 @@ fn slopes(x: &[f64], y: &[f64], flat_start: bool) -> Vec<f64> {
         right[i] = (right[i] - upper[i] * right[i + 1]) / diagonal[i];
     }
     right
+}
+
+/// Slopes at logarithms `x` of radii for logarithms `y` of the masses within, such that these do not fall between the points either: no slope is
+/// beyond those of the lines to both neighbours, nor above three times the smaller one (F. N. Fritsch and R. E. Carlson, 1980). At the first point it is at most 3, as where the density is constant.
+fn slopes_of_masses(x: &[f64], y: &[f64]) -> Vec<f64> {
+    let line = |k: usize| (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
+    let last = x.len() - 1;
+    let (inner, outer) = (line(0), line(last - 1));
+    let [first, end] = end_slopes(x, y);
+    let steepest = inner.max(3.0).min(3.0 * inner);
+    let ends = [first.clamp(inner, steepest), end.clamp(0.0, outer)];
+    let mut slopes = slopes(x, y, ends);
+    for (k, slope) in slopes.iter_mut().enumerate().take(last).skip(1) {
+        let (a, b) = (line(k - 1), line(k));
+        *slope = slope.clamp(a.min(b), a.max(b).min(3.0 * a.min(b)));
+    }
+    slopes
 }
 
 /// The cubic with these values and slopes at both ends of an interval `h`, at the part `t` of it: value and slope.
@@ -190,8 +215,10 @@ fn interval(x: &[f64], at: f64) -> (usize, f64) {
 /// Mass within a radius, in the model's units.
 #[derive(Clone, Debug)]
 struct SphereTable {
+    /// Logarithms of the radii, and of the masses within.
     log: Vec<f64>,
     mass: Vec<f64>,
+    /// Slopes of these over those.
     slope: Vec<f64>,
     /// Potential at the radii.
     potential: Vec<f64>,
@@ -208,18 +235,22 @@ impl SphereTable {
                     .to_owned(),
             );
         }
+        let rows = &rows[rows.partition_point(|row| row[1] == 0.0)..];
+        if rows.len() < 4 {
+            return Err("a sphere needs four radii or more with mass within".to_owned());
+        }
         let log: Vec<f64> = rows.iter().map(|row| row[0].ln()).collect();
-        let mass: Vec<f64> = rows.iter().map(|row| solar_masses(row[1])).collect();
-        let slope = slopes(&log, &mass, false);
+        let mass: Vec<f64> = rows.iter().map(|row| solar_masses(row[1]).ln()).collect();
+        let slope = slopes_of_masses(&log, &mass);
         let mut table = Self {
             potential: vec![0.0; log.len()],
-            points: gauss_legendre(6),
+            points: gauss_legendre(12),
             log,
             mass,
             slope,
         };
         let last = table.log.len() - 1;
-        table.potential[last] = -table.mass[last] / table.log[last].exp();
+        table.potential[last] = -(table.mass[last] - table.log[last]).exp();
         for k in (0..last).rev() {
             let end = table.log[k + 1];
             table.potential[k] = table.potential[k + 1] - table.between(k, table.log[k], end);
@@ -232,7 +263,8 @@ impl SphereTable {
         let h = self.log[k + 1] - self.log[k];
         let t = (u - self.log[k]) / h;
         let (mass, slope) = (&self.mass, &self.slope);
-        cubic(t, h, [mass[k], mass[k + 1]], [slope[k], slope[k + 1]]).0
+        let (log, _) = cubic(t, h, [mass[k], mass[k + 1]], [slope[k], slope[k + 1]]);
+        log.exp()
     }
 
     /// The integral of the force from `a` to `b`, logarithms of radii in interval `k`.
@@ -253,8 +285,8 @@ impl SphereTable {
     fn mass(&self, r: f64) -> f64 {
         let (first, last) = (self.log[0], self.log[self.log.len() - 1]);
         match r.ln() {
-            u if u >= last => self.mass[self.mass.len() - 1],
-            u if u <= first => self.mass[0] * (3.0 * (u - first)).exp(),
+            u if u >= last => self.mass[self.mass.len() - 1].exp(),
+            u if u <= first => (self.mass[0] + 3.0 * (u - first)).exp(),
             u => self.mass_in(interval(&self.log, u).0, u),
         }
     }
@@ -265,10 +297,10 @@ impl Field for SphereTable {
         let r = crate::vector::norm(x);
         let (first, last) = (self.log[0].exp(), self.log.len() - 1);
         if r >= self.log[last].exp() {
-            return -self.mass[last] / r;
+            return -self.mass[last].exp() / r;
         }
         if r <= first {
-            let depth = 0.5 * self.mass[0] / first * (1.0 - (r / first).powi(2));
+            let depth = 0.5 * self.mass[0].exp() / first * (1.0 - (r / first).powi(2));
             return self.potential[0] - depth;
         }
         let (k, _) = interval(&self.log, r.ln());
@@ -319,19 +351,20 @@ impl GridTable {
 
     /// The derivatives at the knots; at the axis and in the plane they are 0.
     fn derive(&mut self) {
+        let slopes = |x: &[f64], y: &[f64]| slopes(x, y, [0.0, end_slopes(x, y)[1]]);
         let (nr, nz) = (self.r.len(), self.z.len());
         for (from, to) in [(0, 1), (2, 3)] {
             if from == 2 {
                 for i in 0..nr {
                     let line: Vec<f64> = (0..nz).map(|j| self.knots[i * nz + j][0]).collect();
-                    for (j, slope) in slopes(&self.z, &line, true).into_iter().enumerate() {
+                    for (j, slope) in slopes(&self.z, &line).into_iter().enumerate() {
                         self.knots[i * nz + j][2] = slope;
                     }
                 }
             }
             for j in 0..nz {
                 let line: Vec<f64> = (0..nr).map(|i| self.knots[i * nz + j][from]).collect();
-                for (i, slope) in slopes(&self.r, &line, true).into_iter().enumerate() {
+                for (i, slope) in slopes(&self.r, &line).into_iter().enumerate() {
                     self.knots[i * nz + j][to] = slope;
                 }
             }
@@ -409,6 +442,55 @@ mod tests {
                 "{x:?}: {potential:e} {force:e}"
             );
         }
+    }
+
+    /// A spline through the masses themselves would have negative ones between these rows.
+    #[test]
+    fn a_row_or_two_a_decade_are_enough() {
+        let sphere = Plummer {
+            m: solar_masses(1e11),
+            b: 2.0,
+        };
+        for (rows, tolerance) in [(5, 0.25), (9, 0.04)] {
+            // The byte-order mark of Excel, and a radius without mass.
+            let mut text = "\u{feff}r_kpc,mass_solar\n0.001,0\n".to_owned();
+            for k in 0..rows {
+                let r = 0.1 * 10_f64.powf(4.0 * f64::from(k) / f64::from(rows - 1));
+                let mass = 1e11 * r.powi(3) / (r * r + 4.0).powf(1.5);
+                text.push_str(&format!("{r:?},{mass:?}\n"));
+            }
+            let folder = kirin_testing::Folder::new("kit-rows");
+            let path = folder.file("rows.csv");
+            std::fs::write(&path, text).unwrap();
+            let table = Table::load(path.as_ref()).unwrap();
+            let mut before = 0.0;
+            for k in 0..400 {
+                let r = 0.02 * 1.03_f64.powi(k);
+                let (_, force) = errors(&table.shape, &sphere, &[r, 0.0, 0.0]);
+                assert!(force < tolerance, "{rows}: {r} {force}");
+                let mass = -table.acceleration(&[r, 0.0, 0.0])[0] * r * r;
+                assert!(mass >= before * (1.0 - 1e-12), "{rows}: {r}");
+                before = mass;
+            }
+        }
+        let table = |masses: [f64; 6]| {
+            let rows: Vec<Vec<f64>> = (1..)
+                .zip(masses)
+                .map(|(r, m)| vec![f64::from(r), m])
+                .collect();
+            SphereTable::of(&rows)
+        };
+        // A sphere that ends, and one with a mass in its centre.
+        for masses in [
+            [1.0, 2.0, 4.0, 8.0, 8.0, 8.0],
+            [4e6, 4.1e6, 5e8, 6e9, 7e9, 7e9],
+        ] {
+            let table = table(masses).unwrap();
+            let within = |k: i32| table.mass(0.5 + 0.01 * f64::from(k));
+            assert!((0..700).all(|k| within(k) <= within(k + 1) * (1.0 + 1e-12)));
+        }
+        assert!(table([0.0, 0.0, 1e9, 1e9, 2e9, 2e9]).is_ok());
+        assert!(table([0.0, 0.0, 0.0, 1e9, 2e9, 2e9]).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::mass_function::MassFunction;
 use super::random::Random;
 use super::units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
 use crate::body::Body;
-use crate::command::fraction;
+use crate::command::{Needs, fraction};
 use crate::few_body::kepler::drift;
 use crate::galaxy::Units;
 use crate::vector::{Vec3, add_scaled, cross, norm};
@@ -39,6 +39,16 @@ pub struct BinaryOptions {
 }
 
 impl BinaryOptions {
+    /// What these options need.
+    pub fn needs(&self) -> Needs {
+        Needs {
+            option: "--binary-periods",
+            is_given: self.binary_periods.is_some(),
+            other: "--binary-fraction",
+            is_there: self.binary_fraction.is_some(),
+        }
+    }
+
     /// Binaries among `n` stars: the nearest number to the wanted part of the systems.
     pub fn count(&self, n: usize) -> usize {
         let fraction = self.binary_fraction.unwrap_or(0.0);

@@ -201,6 +201,11 @@ mod tests {
         assert_eq!(again.files.csv, Some("/z/run.csv".into()));
         assert_eq!(again.files.plot, Some("/y/a b.svg".into()));
         assert_eq!(again.files.interval(0.5, None), Ok(Some(1.0 / 32.0)));
+        // The interval of a short run is shorter than any that is given.
+        let mut short = first.clone();
+        short.files.every = Some(1e-10.into());
+        let told = given.or_told(&told_of(&short, 1e-8)).unwrap();
+        assert_eq!(told.files.interval(1.0, None), Ok(Some(1e-10)));
         assert_eq!(again.files.checkpoint_every, first.files.checkpoint_every);
         assert_eq!(again.t_end(1.0, None), Ok(2.0));
         assert_eq!(again.own.energy_limit, Some(f64::INFINITY));

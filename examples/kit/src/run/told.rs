@@ -122,7 +122,7 @@ texts! {
     /// A length.
     length: crate::quantity::Quantity, ToString::to_string, crate::quantity::length;
     /// An interval of simulated time.
-    interval: crate::quantity::Quantity, ToString::to_string, crate::quantity::interval;
+    interval: crate::quantity::Quantity, ToString::to_string, crate::quantity::told_interval;
     /// An interval, of either clock.
     cadence: crate::run::Cadence, ToString::to_string, crate::run::Cadence::parse;
     /// A time on the wall.

@@ -156,6 +156,8 @@ impl Snapshot {
             *eps = words(&(read::<f64>(EPS, eps)? / units.length));
         }
         self.run.extend(Galaxy::of_units(Some(units)).lines());
+        // Such as that G is assumed to be 1.
+        self.remark = None;
         Ok(())
     }
 }

@@ -67,7 +67,12 @@ struct Layout {
 
 impl Layout {
     fn new(line: usize, names: &[&str]) -> Result<Self, SnapshotError> {
-        for aliases in COLUMNS {
+        // pandas calls a column of row numbers `index`, beside the labels.
+        let labels: &[&str] = match place(names, &["id"]) {
+            Some(_) => &["id"],
+            None => COLUMNS[0],
+        };
+        for aliases in std::iter::once(labels).chain(COLUMNS[1..].iter().copied()) {
             let found = names
                 .iter()
                 .filter(|name| place(&[**name], aliases).is_some());
@@ -87,7 +92,7 @@ impl Layout {
         }
         Ok(Self {
             width: names.len(),
-            index: place(names, COLUMNS[0]),
+            index: place(names, labels),
             body,
         })
     }
@@ -106,7 +111,11 @@ impl Layout {
     }
 
     fn body(&self, number: usize, line: &str, i: usize) -> Result<Body, SnapshotError> {
-        let words = words(line);
+        let mut words = words(line);
+        // pandas leaves the last value out, too.
+        if words.len() + 1 == self.width && line.ends_with(',') {
+            words.push("");
+        }
         if words.len() != self.width {
             let (found, width) = (words.len(), self.width);
             return refuse(

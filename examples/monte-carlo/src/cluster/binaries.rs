@@ -8,7 +8,7 @@ use kirin_kit::communicator::Communicator;
 use kirin_kit::vector::cross;
 
 use super::{Cluster, Past};
-use crate::binaries::{self, Binary, Event, Surroundings};
+use crate::binaries::{self, Binary, Event, Surroundings, Waiting};
 use crate::encounter::{Object, Part, scatter, torn};
 use crate::error::Error;
 use crate::ledger::Escaper;
@@ -182,7 +182,7 @@ impl<C: Communicator> Cluster<C> {
     /// The encounters of the binary with this place and index in its bin, until it meets another binary, exchanges a star or is dissolved.
     fn meet(&mut self, bin: &mut Bin, [place, index]: [usize; 2], dt: f64) -> Option<Event> {
         let before = self.past.binaries[index];
-        let (mut binary, mut left) = (before, dt);
+        let mut binary = before;
         let mut event = Event {
             before: vec![before.ids[0]],
             ..Event::default()
@@ -190,8 +190,9 @@ impl<C: Communicator> Cluster<C> {
         let partners = self.partners(bin, place, &before);
         // Those that are left out are not among the stars that it can meet.
         let density = bin.around.density * partners.len() as f64 / (BIN - 1) as f64;
+        let mut waiting = Waiting::of(dt, &bin.around, density, &before);
         let mut close = self.close_partner(&partners, place, &before);
-        for _ in 0..MOST_ENCOUNTERS {
+        while event.encounters < MOST_ENCOUNTERS {
             let stream = &mut self.streams[bin.own.start / BIN];
             let number = (stream.uniform() * partners.len() as f64) as usize;
             let is_close = close.is_some();
@@ -209,13 +210,14 @@ impl<C: Communicator> Cluster<C> {
             let w2: f64 = velocities.relative().iter().map(|c| c * c).sum();
             let is_torn = binaries::is_torn(&bin.around, &binary);
             if !is_close && !is_torn {
-                // Time until the next encounter.
                 let rate = binaries::encounter_rate(density, &binary, &pair.second, w2.sqrt());
                 let stream = &mut self.streams[bin.own.start / BIN];
-                left -= -stream.uniform().max(1e-300).ln() / rate;
-            }
-            if left.is_nan() || left <= 0.0 {
-                break;
+                if !waiting.is_within(-stream.uniform().max(1e-300).ln() / rate) {
+                    if !waiting.goes_on() {
+                        break;
+                    }
+                    continue;
+                }
             }
             // What is faster than the stars around has its speed by the attraction of the two.
             let kind = match (is_torn, is_close) {

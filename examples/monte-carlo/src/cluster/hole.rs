@@ -1,6 +1,7 @@
 //! The black hole in a step, and how it comes into a new cluster.
 
 use kirin_kit::communicator::{Communicator, Operation};
+use kirin_kit::interrupt::interrupted;
 use rayon::prelude::*;
 
 use super::{Cluster, FEWEST};
@@ -91,7 +92,7 @@ impl<C: Communicator> Cluster<C> {
     ///
     /// # Errors
     ///
-    /// A rank is lost, or fewer than [`FEWEST`] stars remain.
+    /// A rank is lost, fewer than [`FEWEST`] stars remain, or the user interrupts the program.
     pub fn grow_hole(&mut self) -> Result<(), Error> {
         let Some(hole) = self.settings.black_hole else {
             return Ok(());
@@ -101,6 +102,12 @@ impl<C: Communicator> Cluster<C> {
         self.past.mean_mass0 = self.mean_mass();
         let factor = SEED.powf(1.0 / f64::from(STEPS));
         for step in 1..=STEPS {
+            let mut ends = [f64::from(u8::from(interrupted()))];
+            self.world.all_reduce(Operation::Max, &mut ends)?;
+            if ends[0] > 0.0 {
+                let why = "interrupted while the black hole grew, before the run began";
+                return Err(Error::Refused(why.to_owned()));
+            }
             let before = self.past.hole_mass;
             self.set_hole_mass(hole.mass * factor.powi(STEPS - step));
             self.move_in_growth(self.past.hole_mass - before);

@@ -49,6 +49,9 @@ pub struct Measured {
     pub network: Option<Network>,
 }
 
+/// Minutes that a report takes where no option says otherwise.
+const DEFAULT_MINUTES: f64 = 5.0;
+
 /// Measures as long as `options.minutes` last; all ranks return the same rows.
 ///
 /// # Errors
@@ -58,7 +61,7 @@ pub fn measure<C: Communicator>(
     world: &Counted<C>,
     options: &Options,
 ) -> Result<(Measured, Ended), Box<dyn AnyError>> {
-    let budget = Budget::new(Some(60.0 * options.minutes));
+    let budget = Budget::new(Some(60.0 * options.minutes.unwrap_or(DEFAULT_MINUTES)));
     let mut measured = Measured {
         rows: Vec::new(),
         collapse: None,
@@ -117,6 +120,9 @@ fn some_steps<C: Communicator>(
             n: Some(n),
             ..Start::default()
         },
+        // Those of a King model.
+        tidal_boundary: None,
+        tidal_radius: None,
         ..options.clone()
     };
     let mut cluster = begin(world, &options, None)?.cluster;

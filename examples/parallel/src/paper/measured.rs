@@ -8,6 +8,7 @@ use kirin_kit::Body;
 use kirin_kit::command::Ended;
 use kirin_kit::communicator::cores::threads_of_rank;
 use kirin_kit::communicator::{Communicator, Counted, Operation};
+use kirin_kit::comparison::DEFAULT_MINUTES;
 use kirin_kit::history::FLOPS_PER_PAIR;
 use kirin_kit::interrupt::interrupted;
 use kirin_report::machine::processor_seconds;
@@ -112,7 +113,7 @@ pub fn measure<C: Communicator>(
             sums: options.sums,
         })
         .collect();
-    let seconds = 60.0 * options.minutes / (plans.len() * ROUNDS) as f64;
+    let seconds = 60.0 * options.minutes.unwrap_or(DEFAULT_MINUTES) / (plans.len() * ROUNDS) as f64;
     let blocks = blocks_in(world, grape, plans[0], settings, &bodies, seconds)?;
     let threads = threads_of_rank(world.size(), &["KIRIN_THREADS"]);
     let is_alone = threads == 1 && measured.backend.starts_with("cpu");

@@ -31,7 +31,7 @@ pub fn report<C: Communicator>(
         .run
         .control
         .files
-        .validate()
+        .validate_report()
         .map_err(Error::Refused)?;
     let begun = Circumstances::begin(env!("CARGO_PKG_VERSION"));
     let (measured, ended) = measured::measure(&world, grape, options)?;

@@ -4,7 +4,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use clap::Parser;
+use hermite::checkpoint;
 use hermite::integrator::Integrator;
+use hermite::sources::Library;
+use kirin_kit::Snapshot;
 use kirin_kit::run::{Run, RunOutputs};
 use kirin_testing::Program;
 use parallel::options::Options;
@@ -74,7 +77,22 @@ pub fn checksum_by_hermite(arguments: &[&str], t_end: f64) -> String {
     let settings = options.settings(None).unwrap();
     let bodies = options.bodies(&settings.galaxy).unwrap();
     let integrator = Integrator::start(&grape, settings, 0.0, bodies).unwrap();
-    let mut run = Run::new(integrator, options.start.log()).unwrap();
+    checksum_at(Run::new(integrator, options.start.log()).unwrap(), t_end)
+}
+
+/// The checksum of what `hermite` comes to with these options at `t_end` from the state at `path`.
+pub fn checksum_by_hermite_from(path: &str, arguments: &[&str], t_end: f64) -> String {
+    let (_turn, grape) = grape();
+    let options = Options::parse_from([&["parallel"], arguments].concat()).run;
+    let state = Snapshot::load(path.as_ref()).unwrap();
+    let saved = checkpoint::settings(&state).unwrap();
+    let settings = options.settings(saved).unwrap();
+    let library = Library::open(&grape).unwrap();
+    let (integrator, log) = checkpoint::resume(library, settings, state).unwrap();
+    checksum_at(Run::new(integrator, log).unwrap(), t_end)
+}
+
+fn checksum_at(mut run: Run<Integrator<Library<'_>>>, t_end: f64) -> String {
     run.evolve(t_end, &RunOutputs::default(), &|| false, &|_| ())
         .unwrap();
     let mut text = Vec::new();

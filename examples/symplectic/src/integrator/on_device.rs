@@ -119,7 +119,7 @@ impl Integrator<'_> {
             clock_of_forces: self.clock_of_forces,
             past: self.past,
         });
-        if let Err(why) = self.queue_step(h) {
+        if let Err(why) = self.queue_step(h, end) {
             self.give_steps_up(&why);
             return self.step_again();
         }
@@ -132,17 +132,18 @@ impl Integrator<'_> {
         }
     }
 
-    /// Queues the kicks, drifts and forces of a step.
-    fn queue_step(&mut self, h: f64) -> Result<(), Failure> {
-        let Some(resident) = &mut self.resident else {
-            return Ok(());
-        };
+    /// Queues the kicks, drifts and forces of a step that ends at `end`.
+    fn queue_step(&mut self, h: f64, end: f64) -> Result<(), Failure> {
         let galaxy = &self.settings.galaxy;
         let stages = self.table.evaluations();
         for stage in 0..stages {
             let drift = self.table.drifts[stage] * h;
+            let clock = self.clock_after(stage, drift, end);
+            let Some(resident) = &mut self.resident else {
+                return Ok(());
+            };
             resident.drift(self.table.kicks[stage] * h, drift)?;
-            self.clock += drift;
+            self.clock = clock;
             if galaxy.changes() {
                 self.moment = galaxy.at(self.clock);
             }
@@ -151,7 +152,10 @@ impl Integrator<'_> {
             self.past.work.evaluations += 1;
             self.past.work.pairs += (self.masses.len() as u64).pow(2);
         }
-        resident.kick(self.table.kicks[stages] * h)
+        match &mut self.resident {
+            Some(resident) => resident.kick(self.table.kicks[stages] * h),
+            None => Ok(()),
+        }
     }
 
     /// Brings the stars back from a GPU that takes the steps. If it has failed, or a force is no finite number, the

@@ -8,7 +8,7 @@ mod published;
 use std::path::Path;
 
 use kirin::client::Grape;
-use kirin_kit::claim::check_writable;
+use kirin_kit::claim::{check_writable, time_of};
 use kirin_kit::command::named;
 use kirin_kit::comparison::{Budget, Circumstances};
 use kirin_report::machine::Machine;
@@ -53,6 +53,12 @@ pub fn report(options: &ReportOptions) -> Result<Option<String>, String> {
     // Before the minutes of the runs, not after them.
     for path in [&options.output, &options.json].into_iter().flatten() {
         check_writable(path)?;
+        if time_of(path).is_some() {
+            return Err(format!(
+                "{}: it holds a snapshot, and a report would replace it",
+                path.display()
+            ));
+        }
     }
     let machine = Machine::here();
     let (backend, precision, library) = forces();
