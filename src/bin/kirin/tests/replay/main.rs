@@ -112,6 +112,18 @@ fn record(trace: &Path, client: &Path, options: &[&str]) -> Output {
     command.output().expect("the command runs")
 }
 
+/// GRAPE-5's calls are recorded as those of GRAPE-6.
+#[test]
+fn a_trace_is_replayed_whatever_interface_is_named() {
+    let folder = folder("interface");
+    for interface in ["grape5", "nbody6"] {
+        let (output, json) = replay(&folder, &fixture(), &["--interface", interface]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{interface}: {said}");
+        assert_eq!(json["figures"][0]["finished"], true, "{interface}: {said}");
+    }
+}
+
 #[test]
 fn the_recorded_run_is_repeated_bit_for_bit_by_its_backend_and_closely_by_the_other() {
     let libraries = [
