@@ -15,30 +15,28 @@ use hermite::thesis;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::{check_bodies, check_places};
-use kirin_kit::command::{Ended, Needs, exit_code, named, print, tell};
+use kirin_kit::command::{Ended, exit_code, named, print, tell};
 use kirin_kit::interrupt;
 use kirin_kit::run::{Log, Run, conduct};
 
 fn main() -> ExitCode {
-    let options = Options::parse();
-    let result = match options.comparison.report {
-        Some(_) if options.worker => thesis::serve(&options),
-        Some(_) => thesis::report(&options),
-        None => run(&options),
-    };
-    exit_code("hermite", result)
+    exit_code("hermite", begin_with(&Options::parse()))
 }
 
-fn check_needed(options: &Options) -> Result<(), String> {
+fn begin_with(options: &Options) -> Result<Ended, Box<dyn Error>> {
     let comparison = &options.comparison;
-    Needs::check(&comparison.limits.needs(comparison.report.is_some()))?;
-    Needs::check(&options.run.needs())
+    comparison.limits.check(comparison.report.is_some())?;
+    options.run.check()?;
+    match comparison.report {
+        Some(_) if options.worker => thesis::serve(options),
+        Some(_) => thesis::report(options),
+        None => run(options),
+    }
 }
 
 fn run(options: &Options) -> Result<Ended, Box<dyn Error>> {
     // The time of --stop-after begins here.
     interrupt::catch()?;
-    check_needed(options)?;
     let mut options = options.run.clone();
     let units = |found| options.galaxy.units_or(found);
     let snapshot = options.control.files.read(units)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Args, Parser};
 use kirin_kit::Body;
 use kirin_kit::Snapshot;
-use kirin_kit::command::{Needs, Start};
+use kirin_kit::command::{Start, check_needed};
 use kirin_kit::comparison::ReportOptions;
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::library::LibraryOption;
@@ -255,15 +255,19 @@ impl RunOptions {
         Ok((settings, (!remarks.is_empty()).then(|| remarks.join("; "))))
     }
 
-    /// What these options need.
-    pub fn needs(&self) -> [Needs; 2] {
-        let start = Needs {
-            option: "--t-start",
-            is_given: self.t_start.is_some(),
-            other: "--input",
-            is_there: self.control.files.input.is_some(),
-        };
-        [self.binaries.needs(), start]
+    /// Checks that the options which need others have them.
+    ///
+    /// # Errors
+    ///
+    /// One has not; in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.binaries.check()?;
+        let has_input = self.control.files.input.is_some();
+        check_needed(
+            "--input",
+            has_input,
+            &[("--t-start", self.t_start.is_some())],
+        )
     }
 
     /// What the user of a new run of a model with these settings is to hear.

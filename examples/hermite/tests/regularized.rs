@@ -4,7 +4,7 @@
 mod common;
 
 use common::systems::{binary, cluster, orbit, reach, settings, state_after};
-use common::{PROGRAM, as_text, fail, grape, of_text, through_text_with};
+use common::{BINARIES, PROGRAM, as_text, fail, grape, of_text, through_text_with};
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
 use hermite::sources::Library;
@@ -15,17 +15,6 @@ use kirin_kit::run::{Log, Run, RunOutputs};
 use kirin_kit::vector::{Vec3, norm, sub};
 use kirin_kit::{Body, Snapshot};
 use kirin_testing::{Folder, Program};
-
-/// A cluster in which half of the stars are binaries.
-const BINARIES: [&str; 7] = [
-    "--n",
-    "48",
-    "--binary-fraction",
-    "0.5",
-    "--eps",
-    "0",
-    "--regularize",
-];
 
 /// Two binaries pass each other at a few times their size; the passage turns both and shrinks one. The four stars end where
 /// the few-body integrator puts them, and shorter steps bring them closer to it.

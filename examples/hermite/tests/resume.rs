@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{PROGRAM, fail, grape, succeed, through_text};
+use common::{BINARIES, PROGRAM, fail, grape, succeed, through_text};
 use hermite::checkpoint;
 use hermite::integrator::Integrator;
 use hermite::settings::Settings;
@@ -266,16 +266,7 @@ fn pipelines_do_not_change_a_bit() {
         ["2", "7", "256"],
     );
     // As many pairs as begin at once, in several calls and in one.
-    let pairs = [
-        "--n",
-        "48",
-        "--binary-fraction",
-        "0.5",
-        "--eps",
-        "0",
-        "--regularize",
-    ];
-    let arguments = [&pairs[..], &["--t-end", "1/16"]].concat();
+    let arguments = [&BINARIES[..], &["--t-end", "1/16"]].concat();
     bits_with_pipelines("pairs", &arguments, ["16", "20", "256"]);
 }
 

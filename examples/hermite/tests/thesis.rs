@@ -129,6 +129,8 @@ fn bad_reports_are_refused() {
         (&["--eta", "0"], "accuracy parameter"),
         (&["--t-end", "0"], "--t-end"),
         (&["--library", "/no/such/libg6.so"], "libg6.so"),
+        (&["--binary-periods", "opik"], "needs --binary-fraction"),
+        (&["--t-start", "1"], "needs --input"),
     ] {
         let refusal = fail(&[&report[..], arguments].concat());
         assert!(refusal.contains(words), "{arguments:?}: {refusal}");

@@ -160,31 +160,16 @@ impl Start {
     }
 }
 
-/// An option that is given or not, and the one without which it says nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Needs {
-    /// Its name.
-    pub option: &'static str,
-    /// Whether it is given.
-    pub is_given: bool,
-    /// The name of the other one.
-    pub other: &'static str,
-    /// Whether that is given.
-    pub is_there: bool,
-}
-
-impl Needs {
-    /// Refuses options that are given without what they need. clap itself does not ask for an option that another one excludes: with `--n`,
-    /// which excludes `--input`, `requires = "input"` says nothing.
-    ///
-    /// # Errors
-    ///
-    /// One is; in words.
-    pub fn check(all: &[Self]) -> Result<(), String> {
-        match all.iter().find(|one| one.is_given && !one.is_there) {
-            Some(one) => Err(format!("{} needs {}", one.option, one.other)),
-            None => Ok(()),
-        }
+/// Refuses options that are given without the `other` one, which they need. clap does not ask for an option that another one excludes: with `--n`,
+/// which excludes `--input`, its `requires = "input"` says nothing. `options` are names, and whether they are given.
+///
+/// # Errors
+///
+/// One is given; in words.
+pub fn check_needed(other: &str, is_there: bool, options: &[(&str, bool)]) -> Result<(), String> {
+    match options.iter().find(|(_, is_given)| *is_given && !is_there) {
+        Some((option, _)) => Err(format!("{option} needs {other}")),
+        None => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use serde_json::{Map, Value, json};
 
-use crate::command::{Files, Needs, named, print};
+use crate::command::{Files, check_needed, named, print};
 use crate::number::{bodies, number};
 use kirin_report::company::Watch;
 use kirin_report::machine::{Machine, command_line, commit};
@@ -48,18 +48,17 @@ pub struct ReportLimits {
 }
 
 impl ReportLimits {
-    /// What these options need.
-    pub fn needs(&self, is_report: bool) -> [Needs; 2] {
-        [
+    /// Checks that there is a report to limit.
+    ///
+    /// # Errors
+    ///
+    /// There is none; in words.
+    pub fn check(&self, is_report: bool) -> Result<(), String> {
+        let options = [
             ("--largest", self.largest.is_some()),
             ("--minutes", self.minutes.is_some()),
-        ]
-        .map(|(option, is_given)| Needs {
-            option,
-            is_given,
-            other: "--report",
-            is_there: is_report,
-        })
+        ];
+        check_needed("--report", is_report, &options)
     }
 
     /// Whether the report is to have a row for so many particles.

@@ -143,8 +143,9 @@ const EXPECTED: f64 = 0.02;
 /// Parts of a step at most.
 const MOST_PARTS: f64 = 2500.0;
 
-/// A step of the time as a binary with encounters passes it. Whom it would meet next is drawn before it is known when, and again in each part of the step.
-/// In parts with many expected encounters it would wait too often for partners that it meets seldom.
+/// The time of a step, in which a binary waits for its next encounter. The partner of that encounter is drawn first, then the time until it. In a
+/// long step partners that are met seldom would count too much. So the step has parts with few expected encounters each, and the partner is drawn
+/// anew in each part.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
     part: f64,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kirin_core::process::ranks;
-use kirin_kit::command::{Ended, Needs};
+use kirin_kit::command::{Ended, check_needed};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Job, RankFailure, launch};
 use kirin_kit::interrupt;
@@ -39,15 +39,9 @@ impl Command {
             ("--minutes", options.minutes.is_some()),
             ("--latency", options.network.latency.is_some()),
             ("--bandwidth", options.network.bandwidth.is_some()),
-        ]
-        .map(|(option, is_given)| Needs {
-            option,
-            is_given,
-            other: "--report",
-            is_there: options.report.is_some(),
-        });
-        let needs = [&of_report[..], &[options.binaries.needs()]].concat();
-        Needs::check(&needs).map_err(Error::Refused)?;
+        ];
+        check_needed("--report", options.report.is_some(), &of_report).map_err(Error::Refused)?;
+        options.binaries.check().map_err(Error::Refused)?;
         match options.report {
             Some(_) => paper::report(world, options),
             None if options.cross_check => cross_check::run(world, options),

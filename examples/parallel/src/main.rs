@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kirin_core::process::ranks;
-use kirin_kit::command::{Ended, Needs, exit_code, named, print};
+use kirin_kit::command::{Ended, check_needed, exit_code, named, print};
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Job, RankFailure, Ranks, launch};
 use kirin_kit::interrupt;
@@ -73,25 +73,15 @@ impl Command {
     fn work<C: Communicator>(&self, world: C) -> Result<Ended, Box<dyn std::error::Error>> {
         let Self(options) = self;
         interrupt::catch()?;
-        let minutes = Needs {
-            option: "--minutes",
-            is_given: options.minutes.is_some(),
-            other: "--report",
-            is_there: options.report.is_some(),
-        };
-        // This is none.
+        options.run.check().map_err(Error::Refused)?;
+        let minutes = ("--minutes", options.minutes.is_some());
+        check_needed("--report", options.report.is_some(), &[minutes]).map_err(Error::Refused)?;
+        // A replay does not come here.
         let of_replay = [
             ("--skip", options.skip.is_some()),
             ("--on-ranks", options.on_ranks.is_some()),
-        ]
-        .map(|(option, is_given)| Needs {
-            option,
-            is_given,
-            other: "--replay",
-            is_there: false,
-        });
-        let needs = [&options.run.needs()[..], &[minutes], &of_replay].concat();
-        Needs::check(&needs).map_err(Error::Refused)?;
+        ];
+        check_needed("--replay", false, &of_replay).map_err(Error::Refused)?;
         match options.report {
             Some(_) => paper::report(world, &session::library(&options.run)?, options),
             None => session::run(world, options),

@@ -7,7 +7,7 @@ use clap::Parser;
 use kirin::client::Grape;
 use kirin_kit::Snapshot;
 use kirin_kit::body::check_bodies;
-use kirin_kit::command::{Ended, Needs, exit_code, named, print, tell};
+use kirin_kit::command::{Ended, check_needed, exit_code, named, print, tell};
 use kirin_kit::galaxy::{Galaxy, GalaxyOptions};
 use kirin_kit::interrupt;
 use kirin_kit::number::fraction;
@@ -41,22 +41,11 @@ fn begin_with(mut options: Options) -> Result<Ended, Box<dyn Error>> {
     if let Some(snapshot) = &snapshot {
         options.control = options.control.or_told(snapshot)?;
     }
-    let needs = [
-        Needs {
-            option: "--reverse",
-            is_given: options.reverse,
-            other: "--input",
-            is_there: options.control.files.input.is_some(),
-        },
-        Needs {
-            option: "--zoom",
-            is_given: options.zoom.is_some(),
-            other: "--draw",
-            is_there: !options.draw.is_empty(),
-        },
-    ];
-    Needs::check(&needs)?;
-    Needs::check(&options.limits.needs(options.report.is_some()))?;
+    let has_input = options.control.files.input.is_some();
+    check_needed("--input", has_input, &[("--reverse", options.reverse)])?;
+    let draws = !options.draw.is_empty();
+    check_needed("--draw", draws, &[("--zoom", options.zoom.is_some())])?;
+    options.limits.check(options.report.is_some())?;
     let uncentred = options.settings.all.uncentred;
     options.control.own.validate(uncentred)?;
     let files = &options.control.files;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kirin_core::process::ranks;
-use kirin_kit::command::{Ended, Needs};
+use kirin_kit::command::Ended;
 use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::cores::{threads_of_rank, use_threads};
 use kirin_kit::communicator::launch::{Job, RankFailure, launch};
@@ -60,7 +60,9 @@ impl Command {
         use_threads(self.threads).map_err(Error::Refused)?;
         interrupt::catch()?;
         let comparison = &self.options.comparison;
-        Needs::check(&comparison.limits.needs(comparison.report.is_some()))
+        let limits = &comparison.limits;
+        limits
+            .check(comparison.report.is_some())
             .map_err(Error::Refused)?;
         match self.options.comparison.report {
             Some(_) => thesis::report(world, &self.options),

@@ -35,6 +35,17 @@ pub const PROGRAM: Program = Program {
     ],
 };
 
+/// A cluster in which half of the stars are binaries.
+pub const BINARIES: [&str; 7] = [
+    "--n",
+    "48",
+    "--binary-fraction",
+    "0.5",
+    "--eps",
+    "0",
+    "--regularize",
+];
+
 /// Runs the program, which must succeed.
 pub fn succeed(arguments: &[&str]) -> Output {
     PROGRAM.succeed(arguments)

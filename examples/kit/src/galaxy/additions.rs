@@ -1,8 +1,9 @@
 //! The parts that options add to a model of the galaxy: a potential from a file, a rotating bar, growth, satellites.
 
 use super::bar::{Bar, Needle};
+use super::friction::Friction;
 use super::milky_way::{TIME, VELOCITY, solar_masses};
-use super::satellite::{Friction, Moving, Satellite};
+use super::satellite::{Moving, Satellite};
 use super::table::Table;
 use super::{Field, MilkyWay};
 use crate::snapshot::Snapshot;

@@ -160,7 +160,7 @@ pub fn follow_all<S: Phases>(
         } else {
             h = 0.4 * length;
             (refused, debt) = (refused + 1, debt + 2);
-            // At an edge beyond which nothing is known each step could go half of the way that is left, and at last no way at all.
+            // Near the edge of a table each accepted step may go half of what is left, and the last ones nowhere. Such an orbit would never end.
             if refused > 60 || debt > 1000 || h.is_nan() || t + h == t {
                 return Err(format!("the orbit cannot be followed beyond t = {t}"));
             }

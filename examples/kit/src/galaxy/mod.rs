@@ -6,7 +6,7 @@
 //!   disc, halo, bar, multipoles of a density
 //! * [`MilkyWay`]: published models, in their own units
 //! * [`additions`]: parts of the galaxy that options add: a potential from a file ([`table`]), a bar, growth,
-//!   satellites ([`satellite`])
+//!   satellites ([`satellite`]) and what slows them ([`friction`])
 //! * [`Moment`]: the field of model and additions at one time
 //! * [`words`]: model and additions for a GPU
 //! * [`flow`]: orbits of single bodies
@@ -20,6 +20,7 @@ pub mod additions;
 pub mod bar;
 pub mod component;
 pub mod flow;
+pub mod friction;
 mod host;
 mod mcmillan;
 mod milky_way;

@@ -4,7 +4,7 @@ use super::mass_function::MassFunction;
 use super::random::Random;
 use super::units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
 use crate::body::Body;
-use crate::command::{Needs, fraction};
+use crate::command::{check_needed, fraction};
 use crate::few_body::kepler::drift;
 use crate::galaxy::Units;
 use crate::vector::{Vec3, add_scaled, cross, norm};
@@ -39,14 +39,18 @@ pub struct BinaryOptions {
 }
 
 impl BinaryOptions {
-    /// What these options need.
-    pub fn needs(&self) -> Needs {
-        Needs {
-            option: "--binary-periods",
-            is_given: self.binary_periods.is_some(),
-            other: "--binary-fraction",
-            is_there: self.binary_fraction.is_some(),
-        }
+    /// Checks that there are binaries to have periods.
+    ///
+    /// # Errors
+    ///
+    /// There are none; in words.
+    pub fn check(&self) -> Result<(), String> {
+        let periods = ("--binary-periods", self.binary_periods.is_some());
+        check_needed(
+            "--binary-fraction",
+            self.binary_fraction.is_some(),
+            &[periods],
+        )
     }
 
     /// Binaries among `n` stars: the nearest number to the wanted part of the systems.
