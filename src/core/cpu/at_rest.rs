@@ -168,7 +168,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             let places = prepared.places.as_deref();
             let places = places.filter(|places| self.unsoftened && places.are_fresh(page));
             if let Some(places) = places {
-                places.look_up(hashes, may_coincide);
+                places.look_up(self.s, page, hashes, may_coincide);
             }
             let (steps, targets, stacks) = totals.of(particles.len());
             let mut over = PageAtRest {
@@ -255,10 +255,10 @@ impl<S: Simd, const SPLIT: bool> PageAtRest<'_, S, SPLIT> {
             }
             let kind = self.ahead.kind;
             let sources = self.sources_of(kind);
-            let BlockContext { s, correction, .. } = *self.shared;
+            let BlockContext { s, corrections, .. } = *self.shared;
             // SAFETY: `k` is one of `of`, whose lanes were written.
             let lanes = unsafe { self.ahead.lanes[k - self.ahead.of.start].assume_init_ref() };
-            let (sums, least) = lanes.over_lanes(s, kind.coincident || kind.least, correction);
+            let (sums, least) = lanes.over_lanes(s, kind.coincident || kind.least, &corrections);
             let sound = match self.is_quickly_proved(&sums, target) {
                 true => true,
                 false if kind.without.is_some() => false,

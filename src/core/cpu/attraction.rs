@@ -1,7 +1,8 @@
 //! The pair loop of particles at rest: acceleration and potential, and nothing else.
 //!
 //! Where the estimate of 1 / r is accurate enough, one step makes m / r^3 from it. Otherwise 1 / r is refined first.
-//! The potential is the sum of (m / r^3) r^2.
+//! The potential is the sum of (m / r^3) r^2; in `reduced` precision it is the sum of m / r, which is an addition and not a fused
+//! operation: on some processors it takes no time beside the multiplications.
 //!
 //! | operations a pair, beside the estimate | here | general loop |
 //! |---|---|---|
@@ -56,24 +57,23 @@ pub struct Lanes<S: Simd> {
 }
 
 impl<S: Simd> Lanes<S> {
-    /// The sums over all lanes, and the smallest softened r^2 if it was wanted, in the tile's units. `correction` is what
-    /// [`Correction`] returns.
+    /// The sums over all lanes, and the smallest softened r^2 if it was wanted, in the tile's units.
     #[inline(always)]
-    pub fn over_lanes(&self, s: S, wants_least: bool, correction: f64) -> ([f64; 4], S::T) {
+    pub fn over_lanes(&self, s: S, wants_least: bool, by: &Corrections) -> ([f64; 4], S::T) {
         let [x, y, z, pot] = s.sums_of_four(self.sums.each_ref());
-        let acc = -correction;
+        let acc = -by.acc;
         let least = match wants_least {
             true => s.least(self.least),
             false => S::T::MAX,
         };
-        ([acc * x, acc * y, acc * z, correction * pot], least)
+        ([acc * x, acc * y, acc * z, by.pot * pot], least)
     }
 
     /// The same with jerks, which are zero. Sums that nothing was added to have the signs that [`super::kernel`] gives
     /// them.
     #[inline(always)]
-    pub fn with_jerks(&self, s: S, wants_least: bool, correction: f64) -> (Sums, S::T) {
-        let ([x, y, z, pot], least) = self.over_lanes(s, wants_least, correction);
+    pub fn with_jerks(&self, s: S, wants_least: bool, by: &Corrections) -> (Sums, S::T) {
+        let ([x, y, z, pot], least) = self.over_lanes(s, wants_least, by);
         let sums = [x + 0.0, y + 0.0, z + 0.0, pot, 0.0, 0.0, 0.0, 0.0];
         (sums, least)
     }
@@ -452,8 +452,13 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool, const OMITS: u8>
             // SAFETY: passed on.
             false => Some(unsafe { s.load(self.j.masses, at) }),
         };
+        let mut m_r = None;
         let mut m_r3 = match REDUCED {
-            true => s.attraction_less(m, r2, s.estimate(r2)),
+            true => {
+                let (attraction, potential) = s.attraction_less(m, r2, s.estimate(r2));
+                m_r = Some(potential);
+                attraction
+            }
             // Softening lengths of j-particles may be of any sign.
             false if FOURTH && S::SERIES && !SOFT => {
                 let y = s.series(r2);
@@ -473,7 +478,11 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool, const OMITS: u8>
                     s.mask(bits as u32)
                 }
             };
-            m_r3 = s.select(counts, m_r3, s.splat(S::T::default()));
+            let zero = s.splat(S::T::default());
+            m_r3 = s.select(counts, m_r3, zero);
+            if let Some(m_r) = &mut m_r {
+                *m_r = s.select(counts, *m_r, zero);
+            }
             r2 = s.select(counts, r2, s.splat(S::T::MAX));
         }
         if LEAST {
@@ -487,28 +496,59 @@ impl<S: Simd, const SPLIT: bool, const REDUCED: bool, const OMITS: u8>
         for (sum, r) in sums.iter_mut().zip(r) {
             *sum = s.fma(m_r3, r, *sum);
         }
-        *pot = s.fma(m_r3, r2, *pot);
+        *pot = match m_r {
+            Some(m_r) => s.add(*pot, m_r),
+            None => s.fma(m_r3, r2, *pot),
+        };
     }
 }
 
-/// The factor by which the sums of [`leaf`] are multiplied. It is 1 / c, where c is the mean ratio of
-/// [`Simd::attraction`] (or [`Simd::attraction_less`]) to m / r^3.
+/// The factors by which the sums of [`leaf`] are multiplied. They are 1 / c, where c is the mean ratio of what is summed to
+/// m / r^3 and to m / r.
 ///
 /// c is not 1 for two reasons: [`Simd::attraction`] leaves a constant factor out, and the mean of its errors does not
 /// cancel in the sums. Processors differ in their estimates, so c is measured, as for
 /// [`MeanRoot`](super::mean_root::MeanRoot).
-pub struct Correction<S, const SPLIT: bool> {
+#[derive(Clone, Copy, Debug)]
+pub struct Corrections {
+    /// For accelerations.
+    pub acc: f64,
+    /// For potentials.
+    pub pot: f64,
+}
+
+/// Finds the [`Corrections`] of an instruction set.
+pub struct Measure<S, const SPLIT: bool> {
     /// The instruction set.
     pub s: S,
-    /// Whether it is for `reduced` precision.
+    /// Whether they are those of `reduced` precision.
     pub reduced: bool,
 }
 
-impl<S: Simd, const SPLIT: bool> Approximation<S> for Correction<S, SPLIT> {
+impl<S: Simd, const SPLIT: bool> Work for Measure<S, SPLIT> {
+    type Output = Corrections;
+    #[inline(always)]
+    fn run(self) -> Corrections {
+        let Self { s, reduced } = self;
+        let acc = 1.0 / mean_ratio(s, &Attraction::<SPLIT> { reduced });
+        let pot = match reduced {
+            true => 1.0 / mean_ratio(s, &ReducedPotential),
+            false => acc,
+        };
+        Corrections { acc, pot }
+    }
+}
+
+/// [`Simd::attraction`] of a mass of 1, or [`Simd::attraction_less`].
+struct Attraction<const SPLIT: bool> {
+    reduced: bool,
+}
+
+impl<S: Simd, const SPLIT: bool> Approximation<S> for Attraction<SPLIT> {
     #[inline(always)]
     fn of(&self, s: S, x: S::V) -> S::V {
         match self.reduced {
-            true => s.attraction_less(None, x, s.estimate(x)),
+            true => s.attraction_less(None, x, s.estimate(x)).0,
             false => s.attraction::<SPLIT>(None, x, s.estimate(x)),
         }
     }
@@ -518,10 +558,16 @@ impl<S: Simd, const SPLIT: bool> Approximation<S> for Correction<S, SPLIT> {
     }
 }
 
-impl<S: Simd, const SPLIT: bool> Work for Correction<S, SPLIT> {
-    type Output = f64;
+/// The potential of [`Simd::attraction_less`].
+struct ReducedPotential;
+
+impl<S: Simd> Approximation<S> for ReducedPotential {
     #[inline(always)]
-    fn run(self) -> f64 {
-        1.0 / mean_ratio(self.s, &self)
+    fn of(&self, s: S, x: S::V) -> S::V {
+        s.attraction_less(None, x, s.estimate(x)).1
+    }
+
+    fn ratio(x: f64, y: f64) -> f64 {
+        y * x.sqrt()
     }
 }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::simd::{Rows, Simd};
 use crate::error::Result;
 use crate::process::allocation;
 use crate::sources::jmemory::{PAGE, Page};
@@ -16,13 +17,13 @@ const BITS: usize = 64 * PAGE;
 /// Slots that are looked at together where there is no table.
 const LOOKED_AT: usize = 32;
 
-/// A number below [`BITS`] that depends on a position.
+/// A number that depends on a position. Its upper half is below [`BITS`].
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Hash(u16);
+pub struct Hash(u32);
 
 impl Hash {
     /// That of an i-particle with softening, which is looked for nowhere.
-    pub const NOWHERE: Self = Self(BITS as u16);
+    pub const NOWHERE: Self = Self((BITS as u32) << 16);
 
     /// The hash of a position.
     #[inline(always)]
@@ -32,36 +33,49 @@ impl Hash {
         let mixed = a ^ b.rotate_left(21) ^ c.rotate_left(43);
         // The leading bits of the product depend on all bits of the factor.
         let product = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Self((product >> (u64::BITS - BITS.ilog2())) as u16)
+        Self((product >> (u64::BITS - BITS.ilog2() - 16)) as u32)
+    }
+
+    /// The bit of the filter.
+    #[inline(always)]
+    fn bit(self) -> usize {
+        (self.0 >> 16) as usize
+    }
+
+    /// What the table compares: other positions hardly ever have the same.
+    #[inline(always)]
+    fn tag(self) -> u16 {
+        self.0 as u16
     }
 
     /// The entry of the table where a search begins.
     #[inline(always)]
     fn entry(self) -> usize {
-        usize::from(self.0) / (BITS / ROOM)
+        self.bit() / (BITS / ROOM)
     }
 
     /// The word and the bit of the filter.
     #[inline(always)]
     fn in_filter(self) -> (usize, u64) {
-        (usize::from(self.0) / 64 % (BITS / 64), 1 << (self.0 % 64))
+        (self.bit() / 64, 1 << (self.bit() % 64))
     }
 }
 
 /// A table of a page's particles without softening by their positions.
 pub struct Places {
     /// One bit is set for the hash of each position. Most other positions find theirs not set, which takes one load.
-    filter: [u64; BITS / 64],
-    /// The slot plus one of a particle whose hash has this entry, or one before it without a gap.
-    slots: [u16; ROOM],
+    /// A word more is for those that are looked for nowhere.
+    filter: [u64; BITS / 64 + 1],
+    /// The slot plus one of a particle whose hash has this entry, or one before it without a gap; and the tag of its hash.
+    slots: [(u16, u16); ROOM],
     version: Option<u64>,
 }
 
 impl Default for Places {
     fn default() -> Self {
         Self {
-            filter: [0; BITS / 64],
-            slots: [0; ROOM],
+            filter: [0; BITS / 64 + 1],
+            slots: [(0, 0); ROOM],
             version: None,
         }
     }
@@ -107,16 +121,16 @@ impl Places {
     /// Makes the table of a page.
     pub fn load(&mut self, page: &Page) {
         self.filter.fill(0);
-        self.slots.fill(0);
+        self.slots.fill((0, 0));
         for slot in page.slots(usize::MAX) {
             let hash = Hash::of(&page.x(slot));
             let (word, bit) = hash.in_filter();
             self.filter[word] |= bit;
             let mut at = hash.entry();
-            while self.slots[at] != 0 {
+            while self.slots[at].0 != 0 {
                 at = (at + 1) % ROOM;
             }
-            self.slots[at] = slot as u16 + 1;
+            self.slots[at] = (slot as u16 + 1, hash.tag());
         }
         self.version = Some(page.version());
     }
@@ -125,18 +139,27 @@ impl Places {
     #[inline(always)]
     fn may_hold(&self, hash: Hash) -> bool {
         let (word, bit) = hash.in_filter();
-        (self.filter[word] & bit != 0) & (usize::from(hash.0) < BITS)
+        self.filter[word] & bit != 0
     }
 
     /// Notes which i-particles may coincide with a particle of the page. All are looked up at once, so that the processor
-    /// waits for the memory once. This is a function of its own, so that it takes no registers of the pair loops.
+    /// waits for the memory once, and fetches what [`Self::each`] will read. This is a function of its own, so that it takes
+    /// no registers of the pair loops.
     #[inline(never)]
-    pub fn look_up(&self, hashes: &[Hash], found: &mut MayCoincide) {
+    pub fn look_up<S: Simd>(&self, s: S, page: &Page, hashes: &[Hash], found: &mut MayCoincide) {
+        let columns = [0, 1, 2].map(|k| page.coordinate_columns(k).x);
         for (word, hashes) in found.0.iter_mut().zip(hashes.chunks(64)) {
-            let each = hashes.iter().enumerate();
-            *word = each.fold(0, |bits, (n, &hash)| {
-                bits | u64::from(self.may_hold(hash)) << n
-            });
+            let each = hashes.iter().rev();
+            *word = each.fold(0, |bits, &hash| bits << 1 | u64::from(self.may_hold(hash)));
+            let mut rest = *word;
+            while rest != 0 {
+                let (slot, _) = self.slots[hashes[rest.trailing_zeros() as usize].entry()];
+                for column in columns {
+                    s.double()
+                        .prefetch(&raw const column[usize::from(slot.max(1)) - 1]);
+                }
+                rest &= rest - 1;
+            }
         }
     }
 
@@ -152,15 +175,17 @@ impl Places {
     ) -> bool {
         let mut at = hash.entry();
         let mut any = false;
-        while self.slots[at] != 0 {
-            let slot = usize::from(self.slots[at] - 1);
-            if range.contains(&slot) && is_at(page, slot, x) {
+        loop {
+            let (slot, tag) = self.slots[at];
+            let Some(slot) = usize::from(slot).checked_sub(1) else {
+                return any;
+            };
+            if tag == hash.tag() && range.contains(&slot) && is_at(page, slot, x) {
                 found(slot);
                 any = true;
             }
             at = (at + 1) % ROOM;
         }
-        any
     }
 }
 
@@ -214,6 +239,7 @@ pub fn each(page: &Page, x: &[f64; 3], range: &Range<usize>, found: &mut dyn FnM
 
 #[cfg(test)]
 mod tests {
+    use super::super::simd::portable::Portable;
     use super::*;
     use crate::sources::jmemory::JMemory;
     use crate::sources::particle::JParticle;
@@ -270,13 +296,18 @@ mod tests {
         let may_hold: Vec<bool> = hashes.iter().map(|&hash| places.may_hold(hash)).collect();
         assert!((0..COUNT).all(|k| may_hold[k] || !is_there(k)));
         found.restart(COUNT, "a test").unwrap();
-        places.look_up(&hashes, &mut found);
+        places.look_up(
+            Portable::<f32, 8>::default(),
+            memory.page(0),
+            &hashes,
+            &mut found,
+        );
         for k in 0..COUNT {
             let next = may_hold[k..].iter().position(|&may| may).unwrap_or(64);
             assert_eq!(found.apart(k).min(64), next.min(64), "{k}");
         }
         let full = Places {
-            filter: [!0; BITS / 64],
+            filter: std::array::from_fn(|word| if word < BITS / 64 { !0 } else { 0 }),
             ..places
         };
         assert!(full.may_hold(hashes[0]) && !full.may_hold(Hash::NOWHERE));

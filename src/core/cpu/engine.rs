@@ -3,7 +3,7 @@
 use std::sync::{PoisonError, RwLock, TryLockError};
 use std::time::Instant;
 
-use super::attraction::Correction;
+use super::attraction::{Corrections, Measure};
 use super::coincident::Sought;
 use super::division::{Division, Task};
 use super::lists;
@@ -33,7 +33,7 @@ pub struct Cpu<S: Simd, const SPLIT: bool> {
     /// The mean of the kernel's reciprocal root, times the root.
     root: f64,
     /// By what sums of particles at rest are multiplied.
-    correction: f64,
+    corrections: Corrections,
     /// One for each page of the memory, at the page's position.
     prepared: Vec<RwLock<PreparedPage<S::T>>>,
     /// One for each thread; one for each task if their sums are joined.
@@ -74,7 +74,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
             threads,
             split,
             root: s.vectorize(MeanRoot::<S, SPLIT>(s)),
-            correction: s.vectorize(Correction::<S, SPLIT> { s, reduced }),
+            corrections: s.vectorize(Measure::<S, SPLIT> { s, reduced }),
             prepared: Vec::new(),
             workspaces: Vec::new(),
             locks: Vec::new(),
@@ -205,7 +205,7 @@ impl<S: Simd, const SPLIT: bool> Cpu<S, SPLIT> {
         let shared = BlockContext::<S, SPLIT> {
             s: self.s,
             root: self.root,
-            correction: self.correction,
+            corrections: self.corrections,
             reduced: self.precision == Precision::Reduced,
             memory,
             block,

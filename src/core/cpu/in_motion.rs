@@ -54,16 +54,38 @@ struct PageInMotion<'a, S: Simd, const SPLIT: bool> {
     ahead: &'a mut Ahead<S>,
 }
 
-/// The sums of some i-particles over the present leaf, lane by lane.
+/// Whether the lanes of an i-particle are joined while the pairs of the next one are computed, and not when its sums are
+/// wanted. `benches/results/pair-loops.md` has what this gains; other loops leave no room for it.
+const fn joins_early<S: Simd, const SPLIT: bool>() -> bool {
+    S::MANY_REGISTERS && !SPLIT && !S::T::IS_DOUBLE
+}
+
+/// The sums of some i-particles over the present leaf.
 struct Ahead<S: Simd> {
     /// The i-particles.
     of: Range<usize>,
     /// Whether their smallest distances were wanted.
     nearest: bool,
-    /// Of those of `of` with jerks, these were written.
+    /// The sums of those of `of` with jerks, lane by lane.
     in_motion: [MaybeUninit<LeafLanes<S>>; leaves::TOGETHER],
-    /// Of those of `of` without, these.
+    /// The same of those without.
     at_rest: [MaybeUninit<Lanes<S>>; leaves::TOGETHER],
+    /// What was joined early.
+    joined: [Joined<S::T>; leaves::TOGETHER],
+}
+
+/// The sums of an i-particle over all lanes of a leaf.
+// Aligned, so that the sums lie in one line of the cache.
+#[repr(align(64))]
+#[derive(Clone, Copy, Default)]
+struct Joined<T> {
+    sums: Sums,
+    /// Whether its pairs have jerks.
+    jerk: bool,
+    /// The smallest distance, if it was wanted.
+    least: T,
+    /// Whether the potential proves that the sums are sound.
+    proved: bool,
 }
 
 /// The leaf that is being summed.
@@ -105,6 +127,7 @@ impl<S: Simd, const SPLIT: bool> BlockContext<'_, S, SPLIT> {
             nearest: false,
             in_motion: [MaybeUninit::uninit(); leaves::TOGETHER],
             at_rest: [MaybeUninit::uninit(); leaves::TOGETHER],
+            joined: [Joined::default(); leaves::TOGETHER],
         };
         // The units of the i-particles, and what is true of all of them.
         let (mut aimed, mut all) = (None, None);
@@ -201,29 +224,24 @@ impl<S: Simd, const SPLIT: bool> LeafSums for PageInMotion<'_, S, SPLIT> {
         if !self.ahead.of.contains(&k) {
             self.look_ahead(k);
         }
-        let target = &self.targets[k].target;
-        let BlockContext { s, correction, .. } = *self.shared;
-        let Ahead { of, nearest, .. } = &self.ahead;
-        let (n, nearest, jerk) = (k - of.start, *nearest, self.has_jerk(target));
-        let ((sums, least), factors) = if jerk {
-            // SAFETY: `k` is one of `of`, and has jerks.
-            let lanes = unsafe { self.ahead.in_motion[n].assume_init_ref() };
-            (lanes.over_lanes(s, nearest), self.factors)
-        } else {
-            // SAFETY: `k` is one of `of`, and has no jerks.
-            let lanes = unsafe { self.ahead.at_rest[n].assume_init_ref() };
-            (
-                lanes.with_jerks(s, nearest, correction),
-                self.factors_at_rest,
-            )
+        let n = k - self.ahead.of.start;
+        let Joined {
+            sums,
+            jerk,
+            least,
+            proved,
+        } = match joins_early::<S, SPLIT>() {
+            true => self.ahead.joined[n],
+            false => self.join(n),
         };
-        let is_quickly_proved = self.hold_unless_close
-            & target.resolution.are_apart(&sums, &self.bounds)
-            & s.are_finite(&sums);
-        if !is_quickly_proved && !self.is_sound(k, &sums, least) {
+        if !proved && !self.is_sound(k, &sums, least) {
             *to = self.exactly(k)?;
             return Ok(());
         }
+        let factors = match jerk {
+            true => self.factors,
+            false => self.factors_at_rest,
+        };
         let dominated = SPLIT && self.leaf.bound.is_exceeded(&sums);
         for ((to, sum), factor) in to.iter_mut().zip(sums).zip(factors) {
             *to = sum * factor;
@@ -260,6 +278,39 @@ impl<S: Simd, const SPLIT: bool> PageInMotion<'_, S, SPLIT> {
                 let lanes = self.lanes_at_rest(k + n, nearest);
                 self.ahead.at_rest[n].write(lanes);
             }
+            if joins_early::<S, SPLIT>() && n > 0 {
+                self.ahead.joined[n - 1] = self.join(n - 1);
+            }
+        }
+        if joins_early::<S, SPLIT>() {
+            self.ahead.joined[count - 1] = self.join(count - 1);
+        }
+    }
+
+    /// Joins the lanes of number `n` of [`Ahead::of`].
+    #[inline(always)]
+    fn join(&self, n: usize) -> Joined<S::T> {
+        let BlockContext { s, corrections, .. } = *self.shared;
+        let Ahead { of, nearest, .. } = &self.ahead;
+        let target = &self.targets[of.start + n].target;
+        let jerk = self.has_jerk(target);
+        let (sums, least) = match jerk {
+            // SAFETY: the lanes of all of `of` up to this one were written, by whether it has jerks.
+            true => unsafe { self.ahead.in_motion[n].assume_init_ref() }.over_lanes(s, *nearest),
+            // SAFETY: as above.
+            false => unsafe { self.ahead.at_rest[n].assume_init_ref() }.with_jerks(
+                s,
+                *nearest,
+                &corrections,
+            ),
+        };
+        Joined {
+            sums,
+            jerk,
+            least,
+            proved: self.hold_unless_close
+                & target.resolution.are_apart(&sums, &self.bounds)
+                & s.are_finite(&sums),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::ops::{Deref, Range};
 use std::sync::{RwLock, RwLockReadGuard};
 
+use super::attraction::Corrections;
 use super::coincident::Places;
 use super::division::Task;
 use super::grid;
@@ -74,8 +75,8 @@ pub struct BlockContext<'a, S: Simd, const SPLIT: bool> {
     pub s: S,
     /// [`super::mean_root::MeanRoot`] of the instruction set.
     pub root: f64,
-    /// [`super::attraction::Correction`] of the instruction set and the precision.
-    pub correction: f64,
+    /// Those of the instruction set and the precision.
+    pub corrections: Corrections,
     /// Whether the precision is `reduced`.
     pub reduced: bool,
     /// The j-particles.

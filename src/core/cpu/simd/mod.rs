@@ -201,11 +201,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
         self.mul(self.times(m, y), self.mul(y, y))
     }
 
-    /// [`Simd::attraction`] for `reduced` precision.
+    /// [`Simd::attraction`] for `reduced` precision, and a constant times m / r.
     #[inline(always)]
-    fn attraction_less(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> Self::V {
+    fn attraction_less(self, m: Option<Self::V>, r2: Self::V, y: Self::V) -> (Self::V, Self::V) {
         let y = self.refine_less(r2, y);
-        self.mul(self.times(m, y), self.mul(y, y))
+        let m_r = self.times(m, y);
+        (self.mul(m_r, self.mul(y, y)), m_r)
     }
 
     /// 2/3 m / r^3 in one step from an estimate y = (1 + d) / r: (5/3 - r^2 y^2) m y^3. Apart from rounding its

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::attraction::Correction;
+use super::super::attraction::Measure;
 use super::super::mean_root::MeanRoot;
 use super::super::tile::Tile;
 use super::super::units::Sampled;
@@ -406,34 +406,48 @@ fn attractions_of<S: Simd<T: Element>, const FINE: bool>(
     reduced: bool,
     most: f64,
 ) {
-    let correction = s.vectorize(Correction::<S, FINE> { s, reduced });
-    let (mut sum, mut count) = (0.0, 0.0);
+    let corrections = s.vectorize(Measure::<S, FINE> { s, reduced });
+    let (mut sum, mut of_potentials, mut count) = (0.0_f64, 0.0, 0.0);
     for power in S::T::SQUARES.map(|p| p / 2) {
         let x =
             std::array::from_fn(|l| S::T::from_f64((1.0 + l as f64 / 57.0) * 10.0_f64.powi(power)));
         for at in (0..PAGE).step_by(S::LANES) {
             let mut y = [S::T::default(); PAGE];
+            let mut potentials = y;
             // SAFETY: the lanes divide PAGE.
             unsafe {
                 let x = load(s, &x, at);
                 let mass = s.splat(S::T::from_f64(0.625));
-                let y_of_x = match reduced {
-                    true => s.attraction_less(Some(mass), x, s.estimate(x)),
+                let attraction = match reduced {
+                    true => {
+                        let (attraction, potential) =
+                            s.attraction_less(Some(mass), x, s.estimate(x));
+                        s.store(&mut potentials, at, potential);
+                        attraction
+                    }
                     false => s.attraction::<FINE>(Some(mass), x, s.estimate(x)),
                 };
-                s.store(&mut y, at, y_of_x);
+                s.store(&mut y, at, attraction);
             }
             for l in at..at + S::LANES {
                 let x = x[l].to_f64();
-                let error = y[l].to_f64() * correction * x * x.sqrt() / 0.625 - 1.0;
+                let error = y[l].to_f64() * corrections.acc * x * x.sqrt() / 0.625 - 1.0;
                 assert!(error.abs() < most, "{name}: {error:e} at {x}");
                 sum += error;
                 count += 1.0;
+                if reduced {
+                    let error = potentials[l].to_f64() * corrections.pot * x.sqrt() / 0.625 - 1.0;
+                    assert!(
+                        error.abs() < most,
+                        "{name}: {error:e} in the potential at {x}"
+                    );
+                    of_potentials += error;
+                }
             }
         }
     }
-    let mean: f64 = sum / count;
-    assert!(mean.abs() < 0.1 * most, "{name}: {mean:e} in the mean");
+    let mean = f64::max((sum / count).abs(), (of_potentials / count).abs());
+    assert!(mean < 0.1 * most, "{name}: {mean:e} in the mean");
 }
 
 /// Prediction has no fused operations and one order: the same tiles everywhere.
