@@ -11,7 +11,7 @@ use crate::sources::sum_tree::{Partial, Steps};
 /// Vectors whose terms a lane adds in the precision of the pairs: a run.
 const RUN: usize = 32;
 
-/// I-particles whose pairs with a leaf are computed before the lanes of their sums are joined. Joining takes some 50
+/// I-particles whose pairs with a leaf are computed before the sums are used. Joining their lanes takes some 50
 /// instructions that wait for each other. Done at once, they would keep the next i-particle's pairs out of the
 /// processor's schedulers (`benches/results/pair-loops.md` has what this costs).
 pub const TOGETHER: usize = 8;
