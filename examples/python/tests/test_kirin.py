@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -102,6 +103,24 @@ class Numbers(unittest.TestCase):
         for x in (self.x, np.asfortranarray(self.x), np.zeros((self.n, 4))[:, 1:]):
             self.assertIs(kirin._gravity.vectors(x, "x"), x)
         self.assertIs(kirin._gravity.numbers(self.x[:, 1], "m").base, self.x.base)
+        kind = type("Kind", (np.ndarray,), {})
+        self.assertTrue(np.shares_memory(kirin._gravity.vectors(self.x.view(kind), "x"), self.x))
+
+    def test_files_in_memory_are_arrays_and_take_results(self):
+        wanted = kirin.accelerations(self.x, self.m)
+        with tempfile.TemporaryFile() as file:
+            x = np.memmap(file, np.float64, "w+", shape=self.x.shape)
+            x[...] = self.x
+            self.assertTrue(np.shares_memory(kirin._gravity.vectors(x, "x"), x))
+            out = np.memmap(file, np.float64, "r+", x.nbytes, x.shape)
+            self.assertIs(kirin.accelerations(x, self.m, out=out), out)
+            np.testing.assert_array_equal(out, wanted)
+            self.assertIs(kirin.accelerations(x, self.m, out=x), x)
+            np.testing.assert_array_equal(x, wanted)
+            read = np.memmap(file, np.float64, "r", 0, x.shape)
+            with self.assertRaisesRegex(ValueError, "written"):
+                kirin.accelerations(self.x, self.m, out=read)
+            del x, out, read
 
     def test_one_call_after_another_has_the_bits_of_each_alone(self):
         spare = kirin._gravity._spare.setdefault(os.getpid(), [])
@@ -391,6 +410,8 @@ class Refusals(unittest.TestCase):
             (ValueError, "time is NaN", g.accelerations, (), {"time": np.nan}),
             (ValueError, "out has the shape", g.accelerations, (), {"out": np.empty((9, 3))}),
             (TypeError, "float64", g.accelerations, (), {"out": np.empty((10, 3), "f4")}),
+            (TypeError, "float64", g.accelerations, (), {"out": np.ma.array(self.x)}),
+            (TypeError, "out has a unit (kpc)", g.accelerations, (), {"out": WithUnit(self.x, "kpc", "unit")}),
             (ValueError, "written", g.accelerations, (), {"out": np.broadcast_to(0.0, (10, 3))}),
             (TypeError, "without positions", g.forces, (None, self.x), {}),
             (ValueError, "x of particle 0 is NaN or infinite", g.forces, (bad[3:4],), {}),
