@@ -85,7 +85,7 @@ class Gravity(Handle):
         try:
             if precision is not None:
                 self.set_precision(precision)
-            if x is not None or m is not None:
+            if any(given is not None for given in (x, m, v, acc, jerk, snap, time, eps)):
                 self.set_sources(x, m, v=v, acc=acc, jerk=jerk, snap=snap, time=time, eps=eps)
         except BaseException:
             self.close()

@@ -392,6 +392,7 @@ class Refusals(unittest.TestCase):
             (ValueError, "x of particle 3 is NaN or infinite", g.set_sources, (bad, 1), {}),
             (ValueError, "m of particle 2 is NaN or infinite", g.update, ([5, 6, 7],), {"m": [1, 2, np.inf]}),
             (ValueError, "index = 10", g.update, ([10],), {"m": [1]}),
+            *((TypeError, "positions x and masses m", kirin.Gravity, (), {name: self.x}) for name in ("v", "acc", "jerk", "snap", "time", "eps")),
             (ValueError, "index = -1", g.update, ([-1],), {"m": [1]}),
             (TypeError, "integers", g.update, ([0.5],), {"m": [1]}),
             (kirin.UnsupportedError, "eps in an update of sources", g.update, ([1],), {"eps": [1.0]}),
