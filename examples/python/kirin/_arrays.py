@@ -67,6 +67,14 @@ def numbers(array, name, n=None, dtype=DOUBLE):
     return _with_steps(array)
 
 
+def finite(array, name):
+    """The vectors, if all of them are finite."""
+    bad = ~np.isfinite(array).all(axis=1)
+    if bad.any():
+        raise ValueError(f"{name} of particle {int(np.argmax(bad))} is NaN or infinite")
+    return array
+
+
 def number(value, name):
     """One number."""
     if isinstance(value, (str, bytes)):

@@ -235,8 +235,8 @@ class Gravity(Handle):
             return Forces._make(_point.forces(self._handle, x, v, eps2, self._at(time), jerk, potential, nearest))
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, self._eps(x, eps), source)
-        if v is not None:
-            put_vectors(targets, "v", v)
+        if v is not None and jerk:
+            put_vectors(targets, "v", _arrays.finite(v, "v"))
         acc = new(results, "acc", (n, 3))
         j = new(results, "jerk", (n, 3)) if jerk else None
         p = new(results, "pot", n) if potential else None

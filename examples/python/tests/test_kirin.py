@@ -182,6 +182,10 @@ class Numbers(unittest.TestCase):
                             self.assertIsNone(getattr(one, name))
                         else:
                             np.testing.assert_array_equal(getattr(one, name), many[k : k + 1])
+            # Without jerks the velocities have no effect.
+            for n in (1, 3):
+                forces = [gravity.forces(at[:n], v) for v in (None, np.full((n, 3), np.nan))]
+                np.testing.assert_array_equal(forces[0].acc, forces[1].acc)
             # The next call leaves the results as they are.
             first = gravity.forces(at[:1], jerk=True, potential=True, nearest=True)
             kept = [array.copy() for array in first]
@@ -527,6 +531,8 @@ class Processes(unittest.TestCase):
         with mock.patch.object(kirin._pieces, "FIRST", 1000):
             with self.assertRaisesRegex(ValueError, "x of particle 498 is NaN"):
                 gravity.accelerations(at, out=out)
+            with self.assertRaisesRegex(ValueError, "v of particle 498 is NaN"):
+                gravity.forces(x, at, jerk=True)
         self.assertFalse(out.any())
 
     def test_ctrl_c_ends_a_long_call(self):
