@@ -57,7 +57,7 @@ class Gravity(Handle):
         "auto" (the default), "mixed", "double", "single", "adaptive", "double-single" or "reduced". "auto" is double
         precision for up to about a thousand sources, depending on the backend, and "mixed" for more: accelerations are then
         exact to about 1e-7, at half of the cost. "reduced" has an error of up to 1.1e-3 a pair; sources that move are computed in
-        "single" in its place. A user's KIRIN_PRECISION wins.
+        "single" in its place. "adaptive" is "auto" here, because sources come without time steps. A user's KIRIN_PRECISION wins.
 
     Examples
     --------
