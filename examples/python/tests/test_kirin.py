@@ -392,11 +392,11 @@ class Refusals(unittest.TestCase):
             (TypeError, "real numbers", g.accelerations, (), {"eps": np.array(0.1 + 2j)}),
             (TypeError, "masked", g.accelerations, (), {"eps": np.ma.masked}),
             (TypeError, "positions x and masses m", g.set_sources, (self.x, None), {}),
+            *((TypeError, "positions x and masses m", kirin.Gravity, (), {name: self.x}) for name in ("v", "acc", "jerk", "snap", "time", "eps")),
             (TypeError, "eps of the sources is (n,)", g.set_sources, (self.x, 1), {"eps": 0.1}),
             (ValueError, "x of particle 3 is NaN or infinite", g.set_sources, (bad, 1), {}),
             (ValueError, "m of particle 2 is NaN or infinite", g.update, ([5, 6, 7],), {"m": [1, 2, np.inf]}),
             (ValueError, "index = 10", g.update, ([10],), {"m": [1]}),
-            *((TypeError, "positions x and masses m", kirin.Gravity, (), {name: self.x}) for name in ("v", "acc", "jerk", "snap", "time", "eps")),
             (ValueError, "index = -1", g.update, ([-1],), {"m": [1]}),
             (TypeError, "integers", g.update, ([0.5],), {"m": [1]}),
             (kirin.UnsupportedError, "eps in an update of sources", g.update, ([1],), {"eps": [1.0]}),
@@ -624,6 +624,87 @@ class Processes(unittest.TestCase):
             np.testing.assert_array_equal(gravity.accelerations(), wanted)
         threads[0].join()
         self.assertGreater(np.abs(gravity.accelerations() - wanted).max(), 1.0)
+
+    def test_forces_and_changes_of_other_threads_wait_for_a_change(self):
+        x, v = RNG.normal(size=(2, 60, 3))
+        fewer = {"v": v[:40], "time": np.full(40, 5.0)}
+        calls = [
+            lambda of: of.accelerations(),
+            lambda of: of.potentials(x),
+            lambda of: of.accelerations(source=[1, 2], eps=[0.1, 0.2]),
+            lambda of: of.forces(x[:1], nearest=True),
+            lambda of: of.forces(jerk=True, potential=True),
+            lambda of: of.neighbours(1.0),
+            lambda of: of.update([3], m=[1.0]),
+            lambda of: of.update([4], time=[5.0]),
+        ]
+        gravity, found, errors = kirin.Gravity(x, 1.0, v=v), {}, []
+
+        def work(k):
+            try:
+                found[k] = calls[k](gravity)
+            except Exception as error:
+                errors.append((k, error))
+
+        threads = [threading.Thread(target=work, args=[k]) for k in range(len(calls))]
+        set_sources = kirin._library.set_sources
+
+        def meanwhile(*arguments):
+            for thread in threads:
+                thread.start()
+            time.sleep(0.1)
+            return set_sources(*arguments)
+
+        with mock.patch.object(kirin._library, "set_sources", meanwhile):
+            gravity.set_sources(x[:40], 1.0, **fewer)
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+        wanted = kirin.Gravity(x[:40], 1.0, **fewer)
+        for k, call in enumerate(calls):
+            other = call(wanted)
+            for one, two in [] if other is None else zip(found[k], other):
+                np.testing.assert_array_equal(one, two, str(k))
+        np.testing.assert_array_equal(gravity.accelerations(), wanted.accelerations())
+
+    def test_lists_are_those_of_their_thread(self):
+        x = RNG.normal(size=(50, 3))
+        gravity, offsets = kirin.Gravity(x, 1.0), kirin._library.neighbour_offsets
+        thread = threading.Thread(target=gravity.neighbours, args=[9.0])
+
+        def disturbed(*arguments):
+            if not thread.ident:
+                thread.start()
+                time.sleep(0.05)
+            return offsets(*arguments)
+
+        wanted = gravity.neighbours(1.0)
+        with mock.patch.object(kirin._library, "neighbour_offsets", disturbed):
+            found = gravity.neighbours(1.0)
+            thread.join()
+        np.testing.assert_array_equal(found[1], wanted[1])
+
+    def test_a_signal_handler_can_ask_for_forces_during_forces(self):
+        x = RNG.normal(size=(50, 3))
+        gravity, forces, found = kirin.Gravity(x, 1.0), kirin._library.forces, []
+
+        def interrupted(*arguments):
+            status = forces(*arguments)
+            if not found:
+                found.append(None)
+                signal.raise_signal(signal.SIGINT)
+            return status
+
+        wanted = gravity.potentials()
+        before = signal.signal(signal.SIGINT, lambda *_: found.append(gravity.potentials()))
+        signal.alarm(60)
+        try:
+            with mock.patch.object(kirin._library, "forces", interrupted):
+                np.testing.assert_array_equal(gravity.potentials(), wanted)
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGINT, before)
+        np.testing.assert_array_equal(found[1], wanted)
 
     @unittest.skipUnless(hasattr(os, "fork"), "no fork")
     def test_a_child_of_a_fork_between_pieces_is_refused_and_does_not_wait(self):
