@@ -56,6 +56,19 @@ static void sources_refused(int64_t handle)
     show("no indices", kirin_bulk_update_sources(handle, 1, NULL, &s));
 }
 
+/* Velocities have no effect, whatever they are. */
+static void without_jerks(int64_t handle, kirin_targets t, kirin_results r)
+{
+    const double v = vi[5][1];
+    r.jerk.at = NULL;
+    vi[5][1] = NAN;
+    good(kirin_bulk_forces(handle, 0.0, 0.0, NI, &t, &r), "velocities without jerks");
+    same("velocities without jerks", 17, 1);
+    t.x.at = NULL;
+    good(kirin_bulk_forces(handle, 0.0, 0.0, NI / 2, &t, &r), "velocities without positions and jerks");
+    vi[5][1] = v;
+}
+
 static void forces_refused(int64_t handle)
 {
     static int64_t places[N + 1];
@@ -81,6 +94,7 @@ static void forces_refused(int64_t handle)
     t.source.at = NULL;
     show("more targets than sources", kirin_bulk_forces(handle, 0.0, 0.0, N + 1, &t, &r));
     t = targets();
+    without_jerks(handle, t, r);
     t.radius2.at = hi2;
     good(kirin_bulk_forces(handle, 0.0, 0.0, NI, &t, NULL), "lists alone");
     show("another number of targets", kirin_bulk_neighbour_offsets(handle, NI - 1, places));

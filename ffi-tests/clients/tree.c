@@ -191,13 +191,17 @@ static void compare(const char *what, int n, double (*at)[3], const int64_t *sel
 
 static void targets(void)
 {
-    static double at[N][3];
+    static double at[N][3], v[N][3];
     static int64_t self[N];
     const double eps2 = 1e-3;
     int64_t handle = open_tree();
     kirin_targets t;
     kirin_results r = results();
     memset(&t, 0, sizeof t);
+
+    /* Velocities have no effect, neither at points nor at sources. */
+    v[3][1] = NAN;
+    t.v.at = v[0];
 
     /* Points inside and far outside. */
     for (int k = 0; k < N; k++)

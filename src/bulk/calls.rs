@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::arrays::{Indices, Results, Sources, Targets};
+use super::arrays::{Indices, Results, Sources, Targets, Vectors};
 use super::check::{self, count, finite, none_reserved, not_negative, structure};
 use super::gravity::{Gravity, Request};
 use super::handles::{self, Held};
@@ -135,11 +135,15 @@ pub unsafe fn forces(
     handles::with(handle, |gravity| {
         let n = count(n, "n")?;
         // SAFETY: passed on.
-        let (targets, results) = unsafe { (structure(targets), structure(results)) };
+        let (mut targets, results) = unsafe { (structure(targets), structure(results)) };
         none_reserved(targets.reserved, "targets")?;
         none_reserved(results.reserved, "results")?;
         finite(time, "time")?;
         not_negative(eps2, "eps2")?;
+        if results.jerk.at.is_null() {
+            // Only jerks depend on velocities.
+            targets.v = Vectors::default();
+        }
         // SAFETY: passed on.
         unsafe {
             check::targets(gravity.count(), &targets, n)?;

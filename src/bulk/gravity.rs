@@ -258,9 +258,9 @@ impl Gravity {
             targets.eps2.strided(),
             targets.radius2.strided(),
         );
+        let v = targets.v.strided();
         // Without a jerk, velocities would only cost time.
         let wants_jerk = !results.jerk.at.is_null();
-        let v = targets.v.strided().filter(|_| wants_jerk);
         for k in first..first + count {
             // SAFETY: passed on: each array that is not absent has an entry k.
             let i = unsafe {

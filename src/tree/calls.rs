@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::gravity::{Call, TreeGravity};
-use crate::bulk::arrays::{Results, Sources, Targets};
+use crate::bulk::arrays::{Results, Sources, Targets, Vectors};
 use crate::bulk::check;
 use crate::bulk::handles::{self, Held};
 use crate::edge::pointers::not_null;
@@ -81,7 +81,8 @@ pub unsafe fn tree_forces(
     handles::with_tree(handle, |tree| {
         let n = check::count(n, "n")?;
         // SAFETY: passed on.
-        let (targets, results) = unsafe { (check::structure(targets), check::structure(results)) };
+        let (mut targets, results) =
+            unsafe { (check::structure(targets), check::structure(results)) };
         check::none_reserved(targets.reserved, "targets")?;
         check::none_reserved(results.reserved, "results")?;
         check::not_negative(theta, "theta")?;
@@ -93,6 +94,8 @@ pub unsafe fn tree_forces(
                 legal: "1 is with quadrupoles, 0 without",
             });
         }
+        // Only jerks depend on velocities.
+        targets.v = Vectors::default();
         absent(targets.radius2.at, "neighbour lists by a tree")?;
         absent(results.jerk.at.cast_const(), "jerks by a tree")?;
         absent(results.nearest.at.cast_const(), "nearest sources by a tree")?;

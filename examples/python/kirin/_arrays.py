@@ -37,7 +37,7 @@ def _converted(array, name, dtype):
         raise TypeError(f"{name} has the type {found.dtype}, but {wanted} are needed")
     if found.dtype.kind == "u" and integers and found.size and found.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} has an integer beyond those of 64 bits")
-    return found.astype(dtype)
+    return found.astype(dtype, copy=False)
 
 
 def _with_steps(array):
@@ -65,6 +65,14 @@ def numbers(array, name, n=None, dtype=DOUBLE):
         wanted = "(n,)" if n is None else (n,)
         raise ValueError(f"{name} has the shape {array.shape}, but {wanted} is needed")
     return _with_steps(array)
+
+
+def finite(array, name):
+    """The vectors, if all of them are finite."""
+    bad = ~np.isfinite(array).all(axis=1)
+    if bad.any():
+        raise ValueError(f"{name} of particle {int(np.argmax(bad))} is NaN or infinite")
+    return array
 
 
 def number(value, name):
@@ -104,8 +112,9 @@ def squares(array, name, n):
 
 def writable(array, shape):
     """The array that is given for results."""
-    if type(array) is not np.ndarray or array.dtype != DOUBLE:
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray) or array.dtype != DOUBLE:
         raise TypeError("out must be a numpy array of float64")
+    _check_unit(array, "out")
     if array.shape != shape:
         raise ValueError(f"out has the shape {array.shape}, but {shape} is needed")
     if not array.flags.writeable or (0 in array.strides and array.size > 1):

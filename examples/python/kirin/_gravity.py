@@ -1,6 +1,7 @@
 """Gravity: sources, and what they do at points."""
 
 import ctypes
+import functools
 import os
 from typing import NamedTuple, Optional
 
@@ -12,6 +13,21 @@ from ._errors import raise_for
 from ._handle import Handle
 
 _byref = ctypes.byref
+
+
+def _held(again):
+    """A method during which no other thread changes the sources: what it reads of them holds for its forces, too. `again` lets a signal
+    handler call it while its thread is in another method."""
+
+    def of(method):
+        @functools.wraps(method)
+        def held(self, *arguments, **named):
+            return self._lock.hold(self._handle, lambda: method(self, *arguments, **named), again)
+
+        return held
+
+    return of
+
 
 class Forces(NamedTuple):
     """What `Gravity.forces` returns. What was not asked for is None."""
@@ -57,7 +73,7 @@ class Gravity(Handle):
         "auto" (the default), "mixed", "double", "single", "adaptive", "double-single" or "reduced". "auto" is double
         precision for up to about a thousand sources, depending on the backend, and "mixed" for more: accelerations are then
         exact to about 1e-7, at half of the cost. "reduced" has an error of up to 1.1e-3 a pair; sources that move are computed in
-        "single" in its place. A user's KIRIN_PRECISION wins.
+        "single" in its place. "adaptive" is "auto" here, because sources come without time steps. A user's KIRIN_PRECISION wins.
 
     Examples
     --------
@@ -72,7 +88,7 @@ class Gravity(Handle):
     """
 
     # The time of all sources, or None if they have several; whether they have softening lengths of their own; what is held while they
-    # change.
+    # change, and while forces are computed.
     __slots__ = ("_time", "_softened", "_lock")
     _opens = staticmethod(_library.open_)
 
@@ -85,7 +101,7 @@ class Gravity(Handle):
         try:
             if precision is not None:
                 self.set_precision(precision)
-            if x is not None or m is not None:
+            if any(given is not None for given in (x, m, v, acc, jerk, snap, time, eps)):
                 self.set_sources(x, m, v=v, acc=acc, jerk=jerk, snap=snap, time=time, eps=eps)
         except BaseException:
             self.close()
@@ -105,16 +121,19 @@ class Gravity(Handle):
         given = {"x": x, "m": m, "v": v, "acc": acc, "jerk": jerk, "snap": snap, "time": time, "eps": eps}
         sources, keep = _sources(len(x), given)
         time = _common(keep.get("time"))
-        self._change(lambda: _library.set_sources(self._handle, len(x), _byref(sources)), time, eps is not None)
+        self._change(
+            lambda: _library.set_sources(self._handle, len(x), _byref(sources)), lambda: (time, eps is not None)
+        )
 
-    def _change(self, call, time, softened):
-        """Changes the sources by `call`, which returns a status, and notes their new time.
+    def _change(self, call, after):
+        """Changes the sources by `call`, which returns a status. `after` returns their new time, and whether they have softening lengths.
 
         Ctrl-C may come as the call returns. The new time is not noted then: the sources count as having several times, so forces for which
         no time is given are refused."""
 
         def change():
             before = self._time, self._softened
+            time, softened = after()
             self._time, self._softened = time if time == before[0] else None, softened
             status = call()
             if status < 0:
@@ -141,13 +160,17 @@ class Gravity(Handle):
         sources, keep = _sources(len(index), given)
         indices = _library.Indices()
         put_numbers(indices, "at", index)
-        now = self._time
-        if time is not None and len(index):
-            new = _common(keep["time"])
-            of_all = len(index) >= len(self) and len(np.unique(index)) == len(self)
-            now = new if of_all or new == now else None
+
+        def after():
+            now = self._time
+            if time is not None and len(index):
+                new = _common(keep["time"])
+                of_all = len(index) >= len(self) and len(np.unique(index)) == len(self)
+                now = new if of_all or new == now else None
+            return now, self._softened
+
         self._change(
-            lambda: _library.update_sources(self._handle, len(index), _byref(indices), _byref(sources)), now, self._softened
+            lambda: _library.update_sources(self._handle, len(index), _byref(indices), _byref(sources)), after
         )
 
     def _at(self, time):
@@ -166,6 +189,7 @@ class Gravity(Handle):
             raise ValueError("the sources have softening lengths of their own: without x, one number eps would have no effect")
         return eps
 
+    @_held(again=True)
     def accelerations(self, x=None, *, eps=None, source=None, time=None, out=None):
         """Accelerations at points, (n, 3): the sum of m (xj - x) / (r^2 + eps^2)^(3/2) over the sources.
 
@@ -190,10 +214,11 @@ class Gravity(Handle):
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, self._eps(x, eps), source)
         acc = _arrays.results(results, "acc", (n, 3), out, keep[0])
-        _pieces.forces(self, self._at(time), eps2, n, targets, results)
+        _pieces.forces(self._handle, self._at(time), eps2, n, targets, results)
         del keep
         return _arrays.in_place(acc, out)
 
+    @_held(again=True)
     def potentials(self, x=None, *, eps=None, source=None, time=None, out=None):
         """Potentials at points, (n,): minus the sum of m / sqrt(r^2 + eps^2) over the sources.
 
@@ -206,10 +231,11 @@ class Gravity(Handle):
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, self._eps(x, eps), source)
         pot = _arrays.results(results, "pot", (n,), out, keep[0])
-        _pieces.forces(self, self._at(time), eps2, n, targets, results)
+        _pieces.forces(self._handle, self._at(time), eps2, n, targets, results)
         del keep
         return _arrays.in_place(pot, out)
 
+    @_held(again=True)
     def forces(
         self, x=None, v=None, *, eps=None, source=None, time=None, jerk=False, potential=False, nearest=False
     ):
@@ -235,22 +261,23 @@ class Gravity(Handle):
             return Forces._make(_point.forces(self._handle, x, v, eps2, self._at(time), jerk, potential, nearest))
         results = _library.Results()
         targets, n, eps2, keep = self._targets(x, self._eps(x, eps), source)
-        if v is not None:
-            put_vectors(targets, "v", v)
+        if v is not None and jerk:
+            put_vectors(targets, "v", _arrays.finite(v, "v"))
         acc = new(results, "acc", (n, 3))
         j = new(results, "jerk", (n, 3)) if jerk else None
         p = new(results, "pot", n) if potential else None
         k = new(results, "nearest", n, INTEGER) if nearest else None
         d = new(results, "distance2", n) if nearest else None
-        _pieces.forces(self, self._at(time), eps2, n, targets, results)
+        _pieces.forces(self._handle, self._at(time), eps2, n, targets, results)
         del keep
         return Forces(acc, j, p, k, None if d is None else np.sqrt(d, out=d))
 
+    @_held(again=False)
     def neighbours(self, radius, x=None, *, source=None, time=None):
         """The sources nearer to each point than `radius`, a number or (n,): offsets and indices.
 
         Those of point k are `indices[offsets[k]:offsets[k + 1]]`, in ascending order, without the source that the point is.
-        The other arguments are those of `accelerations`. No other thread may compute with the same `Gravity` at that time.
+        The other arguments are those of `accelerations`.
 
         >>> gravity = Gravity([[0, 0, 0], [1, 0, 0], [3, 0, 0]], 1)
         >>> gravity.neighbours(2.5)

@@ -76,7 +76,7 @@ class Handle:
 
     @property
     def backend(self):
-        """What computes the forces: such as "cpu (avx512, 2 threads)"; empty once closed."""
+        """What computes the forces: such as "cpu avx512"; empty once closed."""
         return _library.backend(self._handle).decode()
 
     @property

@@ -18,17 +18,16 @@ FIRST = 2_000_000_000
 SHORT = 0.25
 
 
-def forces(gravity, now, eps2, n, targets, results):
+def forces(handle, now, eps2, n, targets, results):
     """Computes the forces on n targets: in Python's main thread, which alone hears of Ctrl-C, in pieces if there are many pairs. Each
     target has the bits that one call gives it."""
-    handle = gravity._handle
     step = FIRST // max(_library.source_count(handle), 1) + 1
     if n <= step or threading.current_thread() is not threading.main_thread():
         status = _library.forces(handle, now, eps2, n, byref(targets), byref(results))
         if status < 0:
             raise_for(status)
         return
-    gravity._lock.hold(handle, lambda: _in_pieces(handle, now, eps2, n, targets, results, step))
+    _in_pieces(handle, now, eps2, n, targets, results, step)
 
 
 def _in_pieces(handle, now, eps2, n, targets, results, step):
@@ -61,19 +60,22 @@ def _from(structure, first):
 
 
 class Lock:
-    """Held while forces are computed in pieces, and while sources change."""
+    """Held while forces are computed, and while sources change."""
 
     __slots__ = ("_lock", "_holder")
 
     def __init__(self):
         self._lock, self._holder = threading.Lock(), None
 
-    def hold(self, handle, call):
-        """What `call` returns, with the lock held. An error says why the handle cannot be used where that is so."""
+    def hold(self, handle, call, again=False):
+        """What `call` returns, with the lock held. An error says why the handle cannot be used where that is so. `again` allows a call
+        inside another one of the same thread."""
         me = threading.get_ident()
         if self._lock.locked():
             if self._holder == me:
-                # A signal handler, between two pieces of its thread.
+                # A signal handler, in the middle of a call of its thread.
+                if again:
+                    return call()
                 raise_for(-6)
             # In the child of a fork nobody would release it.
             status = _library.source_count(handle)

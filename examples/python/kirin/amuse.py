@@ -114,12 +114,25 @@ class Field:
     def get_potential_at_point(self, eps, x, y, z, phi, npoints):
         points, eps = np.column_stack([x, y, z]), self._softening(eps)
         forces = self._sources().forces(points, eps=eps, potential=True, nearest=True)
-        # A point that is a particle: without the particle itself, as in AMUSE's FastKick.
-        same = forces.distance == 0.0
+        # Without the particles at the very place of a point, as in AMUSE's FastKick.
         phi.value = forces.pot
+        same = forces.distance == 0.0
         if same.any():
-            phi.value[same] = self._sources().potentials(points[same], eps=eps[same], source=forces.nearest[same])
+            phi.value[same] = self._potentials_of_others(points[same], eps[same], forces.nearest[same])
         return _OK
+
+    def _potentials_of_others(self, points, eps, nearest):
+        """Potentials at points where there are particles, of which `nearest` is one of each: without those."""
+        others = self._sources().forces(points, eps=eps, source=nearest, potential=True, nearest=True)
+        pot, same = others.pot, others.distance == 0.0
+        if same.any():
+            # Several particles at one place: as one particle they can be left out together.
+            points, eps = points[same], eps[same]
+            x, place = np.unique(self._x, axis=0, return_inverse=True)
+            with Gravity(x, np.bincount(place.reshape(-1), self._m), precision=self._precision) as places:
+                nearest = places.forces(points, nearest=True).nearest
+                pot[same] = places.potentials(points, eps=eps, source=nearest)
+        return pot
 
     def _softening(self, eps):
         return np.sqrt(self._eps2 + eps * eps)

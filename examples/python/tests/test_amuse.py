@@ -75,6 +75,19 @@ class Field(unittest.TestCase):
         for found in (energy, field.potential_energy):
             self.assertAlmostEqual(found / wanted, 1.0, 13)
 
+    def test_all_particles_at_the_place_of_a_point_are_left_out(self):
+        particles, eps = self.particles[:20].copy(), np.full(20, 0.1)
+        particles[7].position = particles[6].position = particles[3].position
+        particles[12].position = particles[11].position
+        particles.mass *= np.arange(1.0, 21.0)
+        field = self.make(particles)
+        at = (eps | LENGTH, particles.x, particles.y, particles.z)
+        found = field.get_potential_at_point(*at).value_in(nbody_system.potential)
+        x, m = particles.position.value_in(LENGTH), particles.mass.value_in(MASS)
+        d2 = ((x[None] - x[:, None]) ** 2).sum(-1)
+        wanted = -np.where(d2 > 0.0, m / np.sqrt(d2 + 0.01 + eps**2), 0.0).sum(1)
+        np.testing.assert_allclose(found, wanted, rtol=1e-13)
+
     def test_no_particles_no_field(self):
         field = self.make(Particles())
         zero = 0.0 | LENGTH

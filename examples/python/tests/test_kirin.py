@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -102,6 +103,24 @@ class Numbers(unittest.TestCase):
         for x in (self.x, np.asfortranarray(self.x), np.zeros((self.n, 4))[:, 1:]):
             self.assertIs(kirin._gravity.vectors(x, "x"), x)
         self.assertIs(kirin._gravity.numbers(self.x[:, 1], "m").base, self.x.base)
+        kind = type("Kind", (np.ndarray,), {})
+        self.assertTrue(np.shares_memory(kirin._gravity.vectors(self.x.view(kind), "x"), self.x))
+
+    def test_files_in_memory_are_arrays_and_take_results(self):
+        wanted = kirin.accelerations(self.x, self.m)
+        with tempfile.TemporaryFile() as file:
+            x = np.memmap(file, np.float64, "w+", shape=self.x.shape)
+            x[...] = self.x
+            self.assertTrue(np.shares_memory(kirin._gravity.vectors(x, "x"), x))
+            out = np.memmap(file, np.float64, "r+", x.nbytes, x.shape)
+            self.assertIs(kirin.accelerations(x, self.m, out=out), out)
+            np.testing.assert_array_equal(out, wanted)
+            self.assertIs(kirin.accelerations(x, self.m, out=x), x)
+            np.testing.assert_array_equal(x, wanted)
+            read = np.memmap(file, np.float64, "r", 0, x.shape)
+            with self.assertRaisesRegex(ValueError, "written"):
+                kirin.accelerations(self.x, self.m, out=read)
+            del x, out, read
 
     def test_one_call_after_another_has_the_bits_of_each_alone(self):
         spare = kirin._gravity._spare.setdefault(os.getpid(), [])
@@ -163,6 +182,10 @@ class Numbers(unittest.TestCase):
                             self.assertIsNone(getattr(one, name))
                         else:
                             np.testing.assert_array_equal(getattr(one, name), many[k : k + 1])
+            # Without jerks the velocities have no effect.
+            for n in (1, 3):
+                forces = [gravity.forces(at[:n], v) for v in (None, np.full((n, 3), np.nan))]
+                np.testing.assert_array_equal(forces[0].acc, forces[1].acc)
             # The next call leaves the results as they are.
             first = gravity.forces(at[:1], jerk=True, potential=True, nearest=True)
             kept = [array.copy() for array in first]
@@ -369,6 +392,7 @@ class Refusals(unittest.TestCase):
             (TypeError, "real numbers", g.accelerations, (), {"eps": np.array(0.1 + 2j)}),
             (TypeError, "masked", g.accelerations, (), {"eps": np.ma.masked}),
             (TypeError, "positions x and masses m", g.set_sources, (self.x, None), {}),
+            *((TypeError, "positions x and masses m", kirin.Gravity, (), {name: self.x}) for name in ("v", "acc", "jerk", "snap", "time", "eps")),
             (TypeError, "eps of the sources is (n,)", g.set_sources, (self.x, 1), {"eps": 0.1}),
             (ValueError, "x of particle 3 is NaN or infinite", g.set_sources, (bad, 1), {}),
             (ValueError, "m of particle 2 is NaN or infinite", g.update, ([5, 6, 7],), {"m": [1, 2, np.inf]}),
@@ -391,6 +415,8 @@ class Refusals(unittest.TestCase):
             (ValueError, "time is NaN", g.accelerations, (), {"time": np.nan}),
             (ValueError, "out has the shape", g.accelerations, (), {"out": np.empty((9, 3))}),
             (TypeError, "float64", g.accelerations, (), {"out": np.empty((10, 3), "f4")}),
+            (TypeError, "float64", g.accelerations, (), {"out": np.ma.array(self.x)}),
+            (TypeError, "out has a unit (kpc)", g.accelerations, (), {"out": WithUnit(self.x, "kpc", "unit")}),
             (ValueError, "written", g.accelerations, (), {"out": np.broadcast_to(0.0, (10, 3))}),
             (TypeError, "without positions", g.forces, (None, self.x), {}),
             (ValueError, "x of particle 0 is NaN or infinite", g.forces, (bad[3:4],), {}),
@@ -505,6 +531,8 @@ class Processes(unittest.TestCase):
         with mock.patch.object(kirin._pieces, "FIRST", 1000):
             with self.assertRaisesRegex(ValueError, "x of particle 498 is NaN"):
                 gravity.accelerations(at, out=out)
+            with self.assertRaisesRegex(ValueError, "v of particle 498 is NaN"):
+                gravity.forces(x, at, jerk=True)
         self.assertFalse(out.any())
 
     def test_ctrl_c_ends_a_long_call(self):
@@ -596,6 +624,87 @@ class Processes(unittest.TestCase):
             np.testing.assert_array_equal(gravity.accelerations(), wanted)
         threads[0].join()
         self.assertGreater(np.abs(gravity.accelerations() - wanted).max(), 1.0)
+
+    def test_forces_and_changes_of_other_threads_wait_for_a_change(self):
+        x, v = RNG.normal(size=(2, 60, 3))
+        fewer = {"v": v[:40], "time": np.full(40, 5.0)}
+        calls = [
+            lambda of: of.accelerations(),
+            lambda of: of.potentials(x),
+            lambda of: of.accelerations(source=[1, 2], eps=[0.1, 0.2]),
+            lambda of: of.forces(x[:1], nearest=True),
+            lambda of: of.forces(jerk=True, potential=True),
+            lambda of: of.neighbours(1.0),
+            lambda of: of.update([3], m=[1.0]),
+            lambda of: of.update([4], time=[5.0]),
+        ]
+        gravity, found, errors = kirin.Gravity(x, 1.0, v=v), {}, []
+
+        def work(k):
+            try:
+                found[k] = calls[k](gravity)
+            except Exception as error:
+                errors.append((k, error))
+
+        threads = [threading.Thread(target=work, args=[k]) for k in range(len(calls))]
+        set_sources = kirin._library.set_sources
+
+        def meanwhile(*arguments):
+            for thread in threads:
+                thread.start()
+            time.sleep(0.1)
+            return set_sources(*arguments)
+
+        with mock.patch.object(kirin._library, "set_sources", meanwhile):
+            gravity.set_sources(x[:40], 1.0, **fewer)
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+        wanted = kirin.Gravity(x[:40], 1.0, **fewer)
+        for k, call in enumerate(calls):
+            other = call(wanted)
+            for one, two in [] if other is None else zip(found[k], other):
+                np.testing.assert_array_equal(one, two, str(k))
+        np.testing.assert_array_equal(gravity.accelerations(), wanted.accelerations())
+
+    def test_lists_are_those_of_their_thread(self):
+        x = RNG.normal(size=(50, 3))
+        gravity, offsets = kirin.Gravity(x, 1.0), kirin._library.neighbour_offsets
+        thread = threading.Thread(target=gravity.neighbours, args=[9.0])
+
+        def disturbed(*arguments):
+            if not thread.ident:
+                thread.start()
+                time.sleep(0.05)
+            return offsets(*arguments)
+
+        wanted = gravity.neighbours(1.0)
+        with mock.patch.object(kirin._library, "neighbour_offsets", disturbed):
+            found = gravity.neighbours(1.0)
+            thread.join()
+        np.testing.assert_array_equal(found[1], wanted[1])
+
+    def test_a_signal_handler_can_ask_for_forces_during_forces(self):
+        x = RNG.normal(size=(50, 3))
+        gravity, forces, found = kirin.Gravity(x, 1.0), kirin._library.forces, []
+
+        def interrupted(*arguments):
+            status = forces(*arguments)
+            if not found:
+                found.append(None)
+                signal.raise_signal(signal.SIGINT)
+            return status
+
+        wanted = gravity.potentials()
+        before = signal.signal(signal.SIGINT, lambda *_: found.append(gravity.potentials()))
+        signal.alarm(60)
+        try:
+            with mock.patch.object(kirin._library, "forces", interrupted):
+                np.testing.assert_array_equal(gravity.potentials(), wanted)
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGINT, before)
+        np.testing.assert_array_equal(found[1], wanted)
 
     @unittest.skipUnless(hasattr(os, "fork"), "no fork")
     def test_a_child_of_a_fork_between_pieces_is_refused_and_does_not_wait(self):
