@@ -104,10 +104,11 @@ fn workers_use_kirin_until_it_is_uninstalled() {
     assert_eq!(succeed(&worker, &[], &[]), "7\n");
 }
 
-/// AMUSE's setup installed its framework once more: its newer library takes the place of the older one.
+/// AMUSE's setup installed its framework once more: its newer files take the places of the older ones. The path of the
+/// environment, which they hold, has kirin's name in it.
 #[test]
 fn a_framework_that_came_back_is_not_lost() {
-    let Some((environment, worker)) = environment("amuse-again") else {
+    let Some((environment, worker)) = environment("amuse-kirin-again") else {
         return;
     };
     fine(&amuse(&environment));
@@ -117,6 +118,9 @@ fn a_framework_that_came_back_is_not_lost() {
         fs::write(&library, words).expect("it is writable");
     };
     newer("second");
+    let module = format!("prefix={}\nName: g6lib\n", text(&environment));
+    let place = environment.join("lib/pkgconfig/g6lib.pc");
+    fs::write(place, &module).expect("it is writable");
     let before = fs::read(&library).expect("it is there");
     let install = kirin(&["install", "--prefix", text(&environment)]);
     assert_eq!(install.status.code(), Some(2), "{install:?}");
@@ -130,7 +134,7 @@ fn a_framework_that_came_back_is_not_lost() {
     let left = files(&environment);
     let kept = |name: &str| left.get(&environment.join(name)).map(Vec::as_slice);
     assert_eq!(kept("lib/libg6.so"), Some(&b"third"[..]));
-    assert_eq!(kept("lib/pkgconfig/g6lib.pc"), Some(&b"Name: g6lib\n"[..]));
+    assert_eq!(kept("lib/pkgconfig/g6lib.pc"), Some(module.as_bytes()));
     assert_eq!(left.len(), 4, "{:?}", left.keys());
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ffi_tests::compiler::{Link, clean_command, compile, run, succeed, texts};
 use ffi_tests::library;
 use ffi_tests::sets::cloud;
+use ffi_tests::trial;
 use kirin::client::{Block, Grape, IrregularBlock, Nbody6, Orbit, RegularBlock};
 use kirin_core::sources::particle::Force;
 use kirin_core::trace::nbody6::Call;
@@ -135,6 +136,26 @@ fn everything_a_client_does_is_recorded_and_nothing_changes() {
     assert_eq!(counts[&5], counts[&6], "every block was fetched");
     assert_eq!(counts[&12], 1, "one cluster is described");
     assert!(repeat(&events) > 0);
+}
+
+/// i-particles in registers, and a force call without `firsthalf`.
+#[test]
+fn low_level_blocks_tell_what_computed_them() {
+    let Some(client) = trial::client() else {
+        return;
+    };
+    let input = place("registers-input");
+    let script =
+        "open 0\nmass 0 0 1 1 2 0 0\nnip 0 1\nnjp 0 1\nprobe 0 0 7 0 0 0 0 0 0 0 0\nforce 0 1 0\n";
+    std::fs::write(&input, script).expect("the target folder is writable");
+    let trace = place("registers.trace");
+    succeed(
+        client,
+        &[input.as_os_str()],
+        &[("KIRIN_TRACE", name(&trace))],
+    );
+    let counts = counts(&read(&trace).0);
+    assert_eq!((counts[&6], counts[&12]), (1, 1), "{counts:?}");
 }
 
 #[test]

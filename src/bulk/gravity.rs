@@ -21,9 +21,6 @@ const AT_A_TIME: usize = 1 << 14;
 /// What memory is for, in messages.
 const PURPOSE: &str = "targets";
 
-/// Where traces have the cluster of the first place: among the ids of clusters, away from those that clients use.
-const FIRST_TRACED: i32 = 0x4b42_0000;
-
 const LIST_RULES: ListRules = ListRules {
     include_self: false,
     sorted: true,
@@ -74,7 +71,7 @@ impl Gravity {
         work: &'static LongWork,
     ) -> Result<Self> {
         let cluster = Self::cluster(SourceKind::Moving, &settings, None, work)?;
-        let traced = FIRST_TRACED + place;
+        let traced = trace::FIRST_OF_BULK + place;
         trace::record(|| Event::Open { id: traced });
         Ok(Self {
             cluster,

@@ -1,6 +1,6 @@
 //! One cluster of a GRAPE-6 library: closed when it is dropped, with errors in place of status codes.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Block, ClientError, Grape, JParticle};
 use kirin_core::error::Code;
@@ -11,6 +11,8 @@ use kirin_core::error::Code;
 pub struct Cluster<'a> {
     grape: &'a Grape,
     id: i32,
+    /// Number of i-particles of the last block.
+    ni: AtomicUsize,
     /// Whether the last block was computed in several parts.
     divided: AtomicBool,
 }
@@ -25,6 +27,7 @@ impl Grape {
         let cluster = Cluster {
             grape: self,
             id,
+            ni: AtomicUsize::new(0),
             divided: AtomicBool::new(false),
         };
         cluster.checked("g6_open", self.open(id))?;
@@ -74,6 +77,7 @@ impl Cluster<'_> {
     /// Starts a block: the forces of the j-particles at addresses `0..nj` on the i-particles of `block`, with the
     /// squared softening length `eps2`. The work may go on after the return.
     pub fn start(&self, nj: usize, block: &mut Block, eps2: f64) {
+        self.ni.store(block.len(), Ordering::Relaxed);
         self.divided.store(false, Ordering::Relaxed);
         self.grape.firsthalf(self.id, nj, block, eps2);
     }
@@ -176,6 +180,12 @@ impl Cluster<'_> {
     pub fn neighbours(&self, i: usize, most: usize) -> Result<Option<Vec<i32>>, ClientError> {
         const CALL: &str = "g6_get_neighbour_list";
         self.check_whole()?;
+        let ni = self.ni.load(Ordering::Relaxed);
+        if i >= ni {
+            return Err(ClientError(format!(
+                "{CALL}: i = {i}, but the last block has {ni} i-particles"
+            )));
+        }
         let mut list = vec![0; most];
         let found = self.grape.get_neighbour_list(self.id, i, &mut list);
         let (status, length) = found.ok_or_else(|| self.lacks(CALL))?;
@@ -249,6 +259,8 @@ mod tests {
         cluster.make_neighbour_lists().unwrap();
         assert_eq!(cluster.neighbours(0, 8).unwrap(), Some(vec![11]));
         assert_eq!(cluster.neighbours(0, 0).unwrap(), None);
+        let beyond = cluster.neighbours(2, 8).unwrap_err().to_string();
+        assert!(beyond.contains("has 2 i-particles"), "{beyond}");
     }
 
     /// The lists would be those of the last part.

@@ -147,7 +147,8 @@ impl Grape {
     /// The most i-particles that one call should bring: kirin takes any number, unless the user sets `KIRIN_NPIPES`, and
     /// other libraries as many as they have pipelines.
     pub fn most_at_once(&self) -> usize {
-        match self.is_kirin() && std::env::var_os("KIRIN_NPIPES").is_none() {
+        let is_set = std::env::var_os("KIRIN_NPIPES").is_some_and(|value| !value.is_empty());
+        match self.is_kirin() && !is_set {
             true => usize::MAX,
             false => self.npipes(),
         }

@@ -29,9 +29,6 @@ const AT_A_TIME: usize = 1 << 14;
 /// What memory is for, in messages.
 const PURPOSE: &str = "i-particles";
 
-/// In a trace, the memory of device 0 has this cluster id, which is far from the ids that clients use.
-const FIRST_TRACED: i32 = 0x4735_0000;
-
 /// Which of a device's memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
@@ -143,7 +140,7 @@ impl Member for DeviceMemory {
 /// The id by which traces know a memory. They have no word for softening lengths of j-particles.
 fn traced(id: i32) -> Option<i32> {
     let Place { device, memory } = Place::of(id);
-    (memory == Memory::Plain).then(|| FIRST_TRACED + device)
+    (memory == Memory::Plain).then(|| trace::GRAPE5.start + device)
 }
 
 /// What a device keeps beside its j-particles.

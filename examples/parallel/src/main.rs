@@ -92,7 +92,8 @@ impl Command {
 /// If the ranks are threads of this process, divides the cores among them: sets `KIRIN_THREADS` to the number of cores
 /// for each rank, at least 1, unless the user has set it.
 fn share_cores(ranks: usize) {
-    if ranks == 1 || std::env::var_os("KIRIN_THREADS").is_some() {
+    let is_set = std::env::var_os("KIRIN_THREADS").is_some_and(|value| !value.is_empty());
+    if ranks == 1 || is_set {
         return;
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

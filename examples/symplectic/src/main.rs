@@ -74,7 +74,8 @@ fn choose_arithmetic(options: &Options) {
             .precision
             .map(|precision| precision.settings()),
     );
-    settings.extend(std::env::var_os(NPIPES.0).is_none().then_some(NPIPES));
+    let is_set = std::env::var_os(NPIPES.0).is_some_and(|value| !value.is_empty());
+    settings.extend((!is_set).then_some(NPIPES));
     for (name, value) in settings {
         // SAFETY: this process has one thread yet, so nobody else reads the environment.
         unsafe { std::env::set_var(name, value) };

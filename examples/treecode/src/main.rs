@@ -28,7 +28,8 @@ fn main() -> ExitCode {
         None => ranks,
     };
     let threads = threads_of_rank(here, &[PROGRAM, LIBRARY]);
-    if launched.is_none() && ranks > 1 && std::env::var_os(LIBRARY).is_none() {
+    let is_set = std::env::var_os(LIBRARY).is_some_and(|value| !value.is_empty());
+    if launched.is_none() && ranks > 1 && !is_set {
         let of_library = threads_of_rank(ranks, &[]).to_string();
         // SAFETY: this process has one thread yet, so nobody else reads the environment.
         unsafe { std::env::set_var(LIBRARY, of_library) };

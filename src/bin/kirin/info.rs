@@ -47,8 +47,8 @@ pub struct Options {
 
 fn precision(text: &str) -> Result<Precision, String> {
     text.parse().map_err(|()| {
-        let setting = SETTINGS.iter().find(|s| s.name == "KIRIN_PRECISION");
-        format!("not one of: {}", setting.map_or("", |s| s.values))
+        let names = Precision::ALL.map(|precision| precision.to_string());
+        format!("not one of: {}", names.join(", "))
     })
 }
 
@@ -306,7 +306,7 @@ fn of_this_architecture(set: InstructionSet) -> bool {
 
 /// Where the value of a setting comes from.
 fn origin(setting: &Setting) -> String {
-    let Some(value) = std::env::var_os(setting.name) else {
+    let Some(value) = std::env::var_os(setting.name).filter(|value| !value.is_empty()) else {
         return "default".to_owned();
     };
     let (_, complaints) = settings::from_variables([(setting.name.into(), value.clone())]);

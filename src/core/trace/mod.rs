@@ -58,6 +58,8 @@ mod recorder;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 pub use block::{record_block, record_results, since};
 pub use event::{Event, HintedParticle};
 pub use read::{Trace, TraceError};
@@ -74,6 +76,12 @@ pub const PIPELINES: &str = "pipelines";
 
 /// The name of the machine's name in the head.
 pub const HOST: &str = "host";
+
+/// The cluster ids of GRAPE-5's devices, device 0 first: far from those that clients use.
+pub const GRAPE5: Range<i32> = 0x4735_0000..FIRST_OF_BULK;
+
+/// The cluster id of the first bulk handle, far from those that clients use, too.
+pub const FIRST_OF_BULK: i32 = 0x4b42_0000;
 
 /// The beginning of every trace, before the version.
 pub const MAGIC: &str = "kirin trace ";

@@ -84,6 +84,9 @@ pub unsafe fn set_i_particles(
 pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result<c_int> {
     CLUSTERS.with(id, |c| {
         let begin = trace::clock();
+        if begin.is_some() {
+            record::describe(id, c);
+        }
         let nj = c.njp();
         let answer = c.low_level_forces(!outputs.nearest.is_null())?;
         outputs.validate(answer.forces.len())?;

@@ -56,7 +56,7 @@ impl Worker {
     pub fn start(split: &str) -> Result<Self, String> {
         let mut command = Command::new(std::env::current_exe().map_err(|e| e.to_string())?);
         command.args(std::env::args_os().skip(1)).arg("--worker");
-        if std::env::var_os(NPIPES.0).is_none() {
+        if std::env::var_os(NPIPES.0).is_none_or(|value| value.is_empty()) {
             command.env(NPIPES.0, NPIPES.1);
         }
         let mut child = command

@@ -51,7 +51,7 @@ pub struct Options {
     #[arg(long, value_name = "CASE,...", value_delimiter = ',')]
     cases: Vec<Case>,
     /// Softening length
-    #[arg(long, default_value_t = 1.0 / 256.0)]
+    #[arg(long, default_value_t = 1.0 / 256.0, value_parser = softening)]
     eps: f64,
     /// Time for all samples together, about; a sample has at least one block
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
@@ -64,11 +64,20 @@ pub struct Options {
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rounds: u32,
     /// Draws pairs per second over the size of a block: .svg or .png
-    #[arg(long, value_name = "FILE", conflicts_with = "peak")]
+    #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Measures only how many fused multiply-adds a core makes with each instruction set
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["libraries", "interface", "seed", "timeout", "n", "ni", "cases", "eps", "seconds",
+                                      "processor_time", "plot"])]
     peak: bool,
+}
+
+/// A softening length.
+fn softening(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(eps) if (0.0..1e9).contains(&eps) => Ok(eps),
+        _ => Err("neither 0 nor a positive number".to_owned()),
+    }
 }
 
 /// A number of particles: one that addresses and labels have room for.

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use clap::ValueEnum;
 use kirin_core::cpu;
 use kirin_report::company::{Company, Watch};
 use kirin_report::machine::{Machine, command_line};
@@ -88,7 +89,7 @@ pub struct Document {
 ///
 /// # Errors
 ///
-/// The file cannot be written.
+/// There is nothing to measure, or the file cannot be written.
 pub fn run(options: &Options) -> Result<ExitCode, String> {
     if options.peak {
         return peaks(options);
@@ -96,13 +97,13 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     if let Some(plot) = &options.plot {
         check_path(plot)?;
     }
+    let mut cells = options.rows()?;
     let machine = Machine::here();
     let watch = Watch::start();
     let Some(mut candidates) = options.common.candidates() else {
         return Ok(ExitCode::FAILURE);
     };
     let begin = Instant::now();
-    let mut cells: Vec<Row> = options.n.iter().flat_map(|&n| options.cells(n)).collect();
     for cell in &mut cells {
         cell.figures.resize_with(candidates.len(), Reading::default);
     }
@@ -227,6 +228,35 @@ fn peaks(options: &Options) -> Result<ExitCode, String> {
 }
 
 impl Options {
+    /// The rows of the table.
+    ///
+    /// # Errors
+    ///
+    /// There are none, or the libraries have no such case.
+    fn rows(&self) -> Result<Vec<Row>, String> {
+        let known = Case::of(self.common.interface);
+        let name = |case: &Case| {
+            let value = case.to_possible_value();
+            value.map_or_else(String::new, |value| value.get_name().to_owned())
+        };
+        if let Some(case) = self.cases.iter().find(|case| !known.contains(case)) {
+            let names: Vec<String> = known.iter().map(name).collect();
+            return Err(format!(
+                "--cases {}: libraries of this interface have only {}",
+                name(case),
+                names.join(", ")
+            ));
+        }
+        let rows: Vec<Row> = self.n.iter().flat_map(|&n| self.cells(n)).collect();
+        match rows.is_empty() {
+            true => Err(
+                "nothing to measure: each NI of --ni is above each N of --n, or these cases have no full blocks"
+                    .to_owned(),
+            ),
+            false => Ok(rows),
+        }
+    }
+
     /// The rows for one N.
     fn cells(&self, n: usize) -> Vec<Row> {
         let cases = match self.cases.as_slice() {

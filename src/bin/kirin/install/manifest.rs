@@ -32,7 +32,13 @@ pub fn came_back(prefix: &Path, entries: &[ManifestEntry], path: &Path) -> bool 
         && exists(&prefix.join(path))
         // A file that still speaks of kirin is kirin's own, edited.
         && !(of_path().any(|e| matches!(e, ManifestEntry::File(..)))
-            && fs::read(prefix.join(path)).is_ok_and(|text| text.windows(5).any(|w| w == b"kirin")))
+            && fs::read(prefix.join(path)).is_ok_and(|text| speaks_of_kirin(&text)))
+}
+
+/// Whether a line without a slash has the word: in other lines it may be part of the path of a folder.
+fn speaks_of_kirin(text: &[u8]) -> bool {
+    text.split(|&byte| byte == b'\n')
+        .any(|line| !line.contains(&b'/') && line.windows(5).any(|word| word == b"kirin"))
 }
 
 /// Where a file of others lies meanwhile.
@@ -155,6 +161,14 @@ pub fn replace(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::R
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_called_kirin_makes_no_file_kirins() {
+        assert!(!speaks_of_kirin(b"prefix=/opt/kirin-env\nName: g6lib\n"));
+        assert!(speaks_of_kirin(
+            b"prefix=/opt/env\nDescription: GRAPE-6, from kirin\n"
+        ));
+    }
 
     #[test]
     fn lines_can_be_read_back() {

@@ -14,6 +14,8 @@ pub struct Pending {
     parts: Vec<Range<usize>>,
     /// The block, if the library has it and its results are not fetched.
     pub begun: Option<Block>,
+    /// Whether the client has not asked for the results yet.
+    pub is_owed: bool,
     /// The part of a split block of which the library has the lists.
     pub listed: Option<Range<usize>>,
     /// Writes and times that the client sent after this block, if it is split. They wait for the next block, because

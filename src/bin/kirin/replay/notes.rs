@@ -1,7 +1,7 @@
 //! The parts of a replay that must not be compared, with the reasons.
 
 use kirin_core::process;
-use kirin_core::trace::HOST;
+use kirin_core::trace::{GRAPE5, HOST};
 
 use super::facts::TraceFacts;
 use super::lists::Rules;
@@ -83,12 +83,35 @@ fn of_library(facts: &TraceFacts, candidate: &Candidate, summary: &Summary) -> V
                 .to_owned(),
         );
     }
-    if summary.has_other_forces() && !is_the_recorded_one(facts, candidate) {
-        notes.push(
-            "single bits: the forces were recorded with another library or precision".to_owned(),
-        );
+    if summary.has_other_forces()
+        && let Some(why) = why_other_bits(facts, candidate, summary)
+    {
+        notes.push(format!("single bits: {why}"));
     }
     notes
+}
+
+/// Why the bits of forces may differ from the recorded ones. `None` if they should not.
+fn why_other_bits(
+    facts: &TraceFacts,
+    candidate: &Candidate,
+    summary: &Summary,
+) -> Option<&'static str> {
+    let has_grape5 = || {
+        facts
+            .recorded_with
+            .iter()
+            .any(|(id, _)| GRAPE5.contains(id))
+    };
+    if facts.recorded_with.is_empty() {
+        Some("the trace does not tell what computed the forces")
+    } else if !is_the_recorded_one(facts, candidate) {
+        Some("the forces were recorded with another library or precision")
+    } else if summary.nbody6.is_none() && has_grape5() {
+        Some("the calls of GRAPE-5 were repeated as those of GRAPE-6")
+    } else {
+        None
+    }
 }
 
 /// Whether the library computes as the recorded one did.

@@ -13,7 +13,7 @@ use super::block::Pending;
 use super::lists::Rules;
 use super::summary::Summary;
 use super::turn::turn;
-use crate::worker::CLUSTER;
+use crate::worker::opened_as;
 
 /// The longest list for which replay asks, even if the client had room for more. If the recorded list is as long or
 /// longer, replay asks for one label more than it has.
@@ -43,7 +43,7 @@ impl Player {
     pub fn new(grape: &Grape, file: &Path, pipelines: Option<usize>) -> Result<Self, String> {
         let trace = Trace::open(file).map_err(|e| e.to_string())?;
         // The client opens clusters itself, and kirin gives a name to the only open one.
-        grape.close(CLUSTER);
+        grape.close(opened_as(grape));
         let npipes = grape.npipes();
         // kirin takes blocks of any size: with as many pipelines it gets those of the client.
         let whole = grape.is_kirin() && pipelines.is_none_or(|recorded| npipes >= recorded);
@@ -132,8 +132,9 @@ impl State {
                 ..
             } => self.lasthalf(grape, id, &forces, nearest.as_deref()),
             Event::ReadList { id, .. } => {
+                let block = self.block_of(id, |_| true);
                 // The lists of a split block are read part by part, as they are wanted.
-                if !self.blocks.get(&id).is_some_and(Pending::is_split) {
+                if !self.blocks.get(&block).is_some_and(Pending::is_split) {
                     grape.read_neighbour_list(id);
                 }
             }
@@ -156,6 +157,7 @@ impl State {
             true => self.summary.split += 1,
             false => pending.begun = Some(self.begin(grape, id, &pending, &(0..pending.len()))),
         }
+        pending.is_owed = true;
         self.blocks.insert(id, pending);
     }
 
@@ -168,14 +170,34 @@ impl State {
         block
     }
 
+    /// The id under which the block was begun that a call with `id` means, if it `fits`. It may be another id: several
+    /// ids may stand for one cluster.
+    fn block_of(&self, id: i32, fits: impl Fn(&Pending) -> bool) -> i32 {
+        if self.blocks.get(&id).is_some_and(&fits) {
+            return id;
+        }
+        let mut others = self.blocks.iter().filter(|(_, block)| fits(block));
+        match (others.next(), others.next()) {
+            (Some((&sole, _)), None) => sole,
+            _ => id,
+        }
+    }
+
     fn lasthalf(&mut self, grape: &Grape, id: i32, forces: &[Force], nearest: Option<&[i32]>) {
-        let mut pending = match self.blocks.remove(&id) {
-            Some(pending) if pending.len() >= forces.len() => pending,
-            // A client may have begun its block under another name of the cluster.
-            _ => Pending::new(0, vec![HintedParticle::default(); forces.len()], self.limit),
-        };
-        // A client may ask for the first results only.
         let ni = forces.len();
+        let id = self.block_of(id, |block| block.is_owed && block.len() >= ni);
+        let mut pending = match self.blocks.remove(&id) {
+            Some(pending) if pending.len() >= ni => pending,
+            // Several blocks wait for their results. kirin knows which one is meant, unless it is given another.
+            _ => {
+                let unknown = vec![HintedParticle::default(); ni];
+                let mut pending = Pending::new(0, unknown, self.limit);
+                pending.begun = (!pending.is_split()).then(|| pending.arrays(&(0..ni)).0);
+                pending
+            }
+        };
+        pending.is_owed = false;
+        // A client may ask for the first results only.
         let begun = pending.begun.take();
         let parts = match &begun {
             Some(_) => std::iter::once(0..ni).collect(),
@@ -237,7 +259,8 @@ impl State {
         let mut list = vec![0; room.min(LONGEST_LIST.max(recorded.len() + 1))];
         let mut ipipe = usize::try_from(ipipe).unwrap_or(0);
         let mut own = None;
-        if let Some(pending) = self.blocks.get_mut(&id) {
+        let block = self.block_of(id, |_| true);
+        if let Some(pending) = self.blocks.get_mut(&block) {
             own = pending.label(ipipe);
             let part = pending.parts().iter().find(|p| p.contains(&ipipe)).cloned();
             if let Some(part) = part.filter(|_| pending.is_split()) {

@@ -93,10 +93,27 @@ pub fn run(options: Options) -> ExitCode {
 /// Sets the environment in which the program is to start.
 fn prepare(options: &Options) -> Result<(), String> {
     let settings = settings(options)?;
+    let taken = look(&options.words)?;
+    // SAFETY: this process has one thread.
+    let set = |name: &str, value: &OsStr| unsafe { std::env::set_var(name, value) };
+    if taken.is_some() || options.nbody6 || !options.replace.is_empty() {
+        set(
+            "LD_PRELOAD",
+            &preloaded(taken.unwrap_or_default(), options)?,
+        );
+    }
+    for (name, value) in settings {
+        set(name, value.as_ref());
+    }
+    Ok(())
+}
+
+/// The value of `LD_PRELOAD` for a program of which kirin takes the place of `taken`.
+fn preloaded(taken: Taken, options: &Options) -> Result<OsString, String> {
     let Taken {
         mut replaced,
         mut companions,
-    } = look(&options.words)?;
+    } = taken;
     replaced.extend(options.replace.iter().cloned());
     companions.extend(options.nbody6.then_some("kirin_nbody6"));
 
@@ -117,15 +134,7 @@ fn prepare(options: &Options) -> Result<(), String> {
             preload.push(stand_in::file(&folder, name, SONAME).map_err(failed)?);
         }
     }
-
-    // SAFETY: this process has one thread.
-    unsafe {
-        std::env::set_var("LD_PRELOAD", joined(&preload));
-        for (name, value) in settings {
-            std::env::set_var(name, value);
-        }
-    }
-    Ok(())
+    Ok(joined(&preload))
 }
 
 /// What of a program kirin takes the place of.
@@ -146,24 +155,23 @@ impl From<Findings> for Taken {
     }
 }
 
-/// A look at the program.
-fn look(words: &[OsString]) -> Result<Taken, String> {
+/// A look at the program. `None` if kirin is linked into it: nothing is to be preloaded.
+fn look(words: &[OsString]) -> Result<Option<Taken>, String> {
     // A program that cannot be found or read is the system's to complain about.
     let Some(path) = program::find(&words[0]) else {
-        return Ok(Taken::default());
+        return Ok(Some(Taken::default()));
     };
     let program = match program::examine(&path, SONAME) {
-        Some(Program::Dynamic(findings)) if findings.calls => return Ok(findings.into()),
+        Some(Program::Dynamic(findings)) if findings.calls => return Ok(Some(findings.into())),
+        Some(Program::Own) => return Ok(None),
         program => program,
     };
-    if matches!(program, Some(Program::Own)) {
-        return Ok(Taken::default());
-    }
     // mpirun, nice, a shell: what they start is among their arguments.
     for word in &words[1..] {
         match argument(word) {
-            Some(Program::Dynamic(findings)) if findings.calls => return Ok(findings.into()),
-            Some(Program::Own) => return Ok(Taken::default()),
+            Some(Program::Dynamic(findings)) if findings.calls => return Ok(Some(findings.into())),
+            // A child that needs no library. Another child may.
+            Some(Program::Own) => return Ok(Some(Taken::default())),
             _ => {}
         }
     }
@@ -178,9 +186,9 @@ fn look(words: &[OsString]) -> Result<Taken, String> {
                  only programs that it starts and libraries that it opens can meet kirin",
                 path.display()
             );
-            Ok(Taken::default())
+            Ok(Some(Taken::default()))
         }
-        Some(Program::Own | Program::Script) | None => Ok(Taken::default()),
+        Some(Program::Own | Program::Script) | None => Ok(Some(Taken::default())),
     }
 }
 

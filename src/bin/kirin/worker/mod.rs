@@ -25,8 +25,18 @@ use crate::candidate::MeasuredInterface;
 use crate::check;
 use crate::replay::{Player, PlayerNbody6};
 
-/// The cluster that the worker opens.
+/// The cluster of measurements.
 pub const CLUSTER: i32 = 0;
+
+/// The id by which the worker opens this cluster. Other libraries may know small ids only. In kirin an id that was never
+/// opened stands for the only open cluster, so the worker opens none that the client of a trace may use: `CLUSTER`
+/// stands for the opened one.
+pub fn opened_as(grape: &Grape) -> i32 {
+    match grape.is_kirin() {
+        true => i32::MIN,
+        false => CLUSTER,
+    }
+}
 
 /// Serves requests until stdin ends.
 ///
@@ -47,7 +57,7 @@ pub fn serve() -> Result<ExitCode, String> {
             .map_err(|e| e.to_string())?;
     }
     match library {
-        Some(Library::Grape6 { grape, .. }) => drop(grape.close(CLUSTER)),
+        Some(Library::Grape6 { grape, .. }) => drop(grape.close(opened_as(&grape))),
         Some(Library::Grape5 { grape, .. }) => grape.close(),
         Some(Library::Nbody6 { library, .. }) => library.close(),
         None => {}
@@ -139,10 +149,11 @@ fn open(path: Option<&Path>, interface: MeasuredInterface) -> Result<(Opened, Li
     Ok(match interface {
         MeasuredInterface::Grape6 => {
             let grape = Grape::linked_or(path).map_err(|e| e.to_string())?;
-            grape.open(CLUSTER);
+            let id = opened_as(&grape);
+            grape.open(id);
             let opened = describe(
-                grape.backend(CLUSTER),
-                grape.precision(CLUSTER),
+                grape.backend(id),
+                grape.precision(id),
                 grape.npipes(),
                 [grape.is_kirin(), linked],
             );

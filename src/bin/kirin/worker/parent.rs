@@ -19,7 +19,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts a worker with environment variables added to our own.
+    /// Starts a worker with environment variables added to our own. Our `KIRIN_TRACE` is left out: it names a trace of the
+    /// user's program.
     ///
     /// # Errors
     ///
@@ -27,6 +28,7 @@ impl Worker {
     pub fn start(variables: &[(String, String)], timeout: Duration) -> std::io::Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .arg("worker")
+            .env_remove("KIRIN_TRACE")
             .envs(variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

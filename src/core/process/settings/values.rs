@@ -45,6 +45,15 @@ pub enum Precision {
 }
 
 impl Precision {
+    /// Every precision.
+    pub const ALL: [Self; 5] = [
+        Self::Mixed,
+        Self::DoubleSingle,
+        Self::Double,
+        Self::Single,
+        Self::Reduced,
+    ];
+
     /// Replaces `double-single` by double precision, for CPUs and for NBODY6's regular force on any backend. Neither
     /// computes in pairs of single-precision numbers.
     pub fn without_pairs(self) -> Self {

@@ -283,7 +283,7 @@ fn bad_numbers_and_precisions_are_answered_in_words() {
         ),
         (
             &["info", "--plan", "--precision", "foo"],
-            "mixed, double-single, double, single, reduced",
+            "not one of: mixed, double-single, double, single, reduced",
         ),
         (
             &["run", "--precision", "foo", "true"],
@@ -292,6 +292,22 @@ fn bad_numbers_and_precisions_are_answered_in_words() {
         (
             &["bench", "--library", "x=", "--rounds", "0"],
             "0 is not in 1..=10000",
+        ),
+        (
+            &["bench", "--eps", "nan"],
+            "neither 0 nor a positive number",
+        ),
+        (
+            &["bench", "--n", "64", "--ni", "65", "--cases", "force"],
+            "nothing to measure",
+        ),
+        (
+            &["bench", "--interface", "grape5", "--cases", "step"],
+            "--cases step: libraries of this interface have only force, unsoftened, close, load",
+        ),
+        (
+            &["bench", "--peak", "--interface", "grape5"],
+            "cannot be used with",
         ),
     ] {
         let output = kirin(words);
@@ -304,6 +320,18 @@ fn bad_numbers_and_precisions_are_answered_in_words() {
     }
     let planned = kirin(&["info", "--plan", "--precision", "double"]);
     assert!(text(&planned.stdout).contains("precision double\n  predicted"));
+}
+
+/// A trace is for the user's program: the processes of the libraries record nothing.
+#[test]
+fn measurements_write_no_trace() {
+    let folder = folder("untraced");
+    let trace = folder.join("x.trace");
+    let mut check = without_settings(env!("CARGO_BIN_EXE_kirin"));
+    check.args(QUICK_CHECK).env("KIRIN_TRACE", &trace);
+    let output = check.output().expect("the command runs");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert!(!trace.exists());
 }
 
 #[test]

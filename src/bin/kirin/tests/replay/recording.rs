@@ -73,6 +73,86 @@ fn a_program_is_recorded_in_place_of_its_own_library() {
     }
 }
 
+/// An id that was never opened stands for the only open cluster. The client begins blocks under one name and fetches them
+/// under the other.
+#[test]
+fn a_client_with_two_names_for_its_cluster_is_repeated() {
+    let folder = folder("names");
+    let source = r#"
+        int g6_open(int); int g6_set_j_particle(int, int, int, double, double, double, double *, double *, double *, double *, double *);
+        int g6calc_firsthalf(int, int, int, int *, double (*)[3], double (*)[3], double (*)[3], double (*)[3], double *, double, double *);
+        int g6calc_lasthalf(int, int, int, int *, double (*)[3], double (*)[3], double, double *, double (*)[3], double (*)[3], double *);
+        int main(void)
+        {
+            double z[3] = {0}, x[1][3] = {{0}}, a[1][3], j[1][3], p[1], one[3] = {1.0, 0.0, 0.0};
+            int label = 1, turn;
+            g6_open(5);
+            g6_set_j_particle(0, 0, 2, 0.0, 0.0, 3.0, z, z, z, z, one);
+            for (turn = 0; turn < 4; turn++) {
+                x[0][0] = -turn;
+                g6calc_firsthalf(turn < 2 ? 7 : 0, 1, 1, &label, x, x, x, x, z, 0.0, z);
+                g6calc_lasthalf(turn < 3 ? 5 : 7, 1, 1, &label, x, x, 0.0, z, a, j, p);
+            }
+            return 0;
+        }"#;
+    let Some(client) = linked(&folder, source) else {
+        return;
+    };
+    let trace = folder.join("names.trace");
+    let _ = std::fs::remove_file(&trace);
+    let output = record(&trace, &client, &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let (output, json) = replay(&folder, &trace, &["--exact"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert_eq!(json["figures"][0]["forces"]["compared"], 4);
+}
+
+/// The calls of GRAPE-5 are repeated as those of GRAPE-6, whose sums have other last bits.
+#[test]
+fn forces_of_grape5_agree_within_errors() {
+    let folder = folder("grape5");
+    let source = r#"
+        void g5_open(void), g5_set_n(int), g5_set_eps_to_all(double), g5_close(void);
+        void g5_set_xmj(int, int, double (*)[3], double *);
+        void g5_calculate_force_on_x(double (*)[3], double (*)[3], double *, int);
+        enum { N = 40 };
+        static double x[N][3], m[N], a[N][3], p[N];
+        int main(void)
+        {
+            unsigned seed = 1;
+            for (int i = 0; i < N; i++) {
+                m[i] = 1.0 / N;
+                for (int k = 0; k < 3; k++) x[i][k] = (seed = seed * 1664525u + 1013904223u) / 4294967296.0;
+            }
+            g5_open();
+            g5_set_xmj(0, N, x, m);
+            g5_set_n(N);
+            g5_set_eps_to_all(0.01);
+            g5_calculate_force_on_x(x, a, p, N);
+            g5_close();
+            return 0;
+        }"#;
+    let library = include_str!("../command/grape5.c");
+    if compile(&folder, "libg5.so", library, &["-shared", "-fPIC"]).is_none() {
+        return;
+    }
+    let place = format!("-L{}", folder.display());
+    let path = format!("-Wl,-rpath,{}", folder.display());
+    let client = compile(&folder, "client", source, &[&place, "-lg5", &path]);
+    let trace = folder.join("grape5.trace");
+    let _ = std::fs::remove_file(&trace);
+    let output = record(&trace, &client.expect("gcc was there"), &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let (output, json) = replay(&folder, &trace, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let figure = &json["figures"][0];
+    assert_eq!(figure["forces"]["compared"], 40);
+    assert!(number(&figure["acc"]["max"]) < 1e-5, "{figure}");
+    assert!(number(&figure["forces"]["different"]) > 0.0, "{figure}");
+    let notes = json["notes"].to_string();
+    assert!(notes.contains("calls of GRAPE-5"), "{notes}");
+}
+
 #[test]
 fn an_unwritable_trace_ends_the_run_before_it_begins() {
     let folder = folder("unwritable");

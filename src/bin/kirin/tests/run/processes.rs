@@ -190,4 +190,16 @@ fn a_program_with_kirin_linked_into_it_is_no_stranger() {
         ));
         assert!(out.contains("precision double"), "{out}");
     }
+    // kirin is recognised by two of its settings' names. A library that such a program opens must not become kirin.
+    let source = r#"
+        #include <stdio.h>
+        #include <stdlib.h>
+        const char *settings[] = {"KIRIN_NO_NEIGHBOUR", "KIRIN_GPU_TIMEOUT"};
+        int main(void) { return printf("%s\n", getenv("LD_PRELOAD") ? "preloaded" : "plain") < 0; }"#;
+    if common::compile(&folder, "names", source, &[]).is_some() {
+        let mut run = kirin_run(&folder, &["./names"]);
+        assert_eq!(printed(run.env_remove("LD_PRELOAD")), "plain\n");
+        let mut run = kirin_run(&folder, &["--nbody6", "./names"]);
+        assert_eq!(printed(&mut run), "preloaded\n");
+    }
 }
