@@ -10,8 +10,9 @@
  * that can be asked for in place of the line.) `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
  *  -1  an argument is a null pointer or outside its range: nothing was computed. No output
- *      is written, except NaN by the forces of NBODY6's library and the length by
- *      `g6_get_neighbour_list`
+ *      is written, except by NBODY6's library (NaN for forces and potentials, lists of at
+ *      most two stars by `gpunb_regf_`, 0 for the nearest neighbours by
+ *      `irr_simd_firr_vec_`) and by `g6_get_neighbour_list` (the length)
  *  -2  another call must come first, or `lasthalf` asks for more i-particles than
  *      `firsthalf` brought: nothing was done
  *  -3  the call exists only so that programs link, or the bulk interface or a tree does not

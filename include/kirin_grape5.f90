@@ -4,7 +4,8 @@
 ! change the table, not this file.
 !
 ! Programs without this module call the same procedures through implicit interfaces, or
-! the C ones through FDPS' module phantom_grape_g5_x86.
+! the C ones through FDPS' module phantom_grape_g5_x86. Names with capital letters, such as
+! g5_set_xmjMC, need a module: without it compilers write them in lower case.
 module kirin_grape5
   use, intrinsic :: iso_c_binding, only: c_double, c_int
   implicit none
@@ -124,6 +125,7 @@ module kirin_grape5
     end subroutine g5_set_rangeMC
 
     ! GRAPE-7's: sets the length in units of which the table of a force with a cutoff is read.
+    ! kirin has no such table. If `eta` is not 0, a line on stderr says so once.
     !
     ! Accepted without effect: there is no such table: the force is Newton's at any distance.
     subroutine g5_set_eta(eta) bind(C, name="g5_set_eta_")

@@ -12,9 +12,10 @@
  * err by less than 1e-6 of the sum of the magnitudes of their terms (docs/numbers.md). An array
  * of results may be that of the positions.
  *
- * Not here are the calls with which Phantom-GRAPE's other libraries set tables of a force with a
- * cutoff (pg5_gen_s2_force_table, g5_set_cutoff_table) and quadrupoles (g5c_*): programs that
- * need them are not linked with kirin by mistake.
+ * kirin has no force with a cutoff and no quadrupoles. Programs for Phantom-GRAPE's library with a
+ * table must not use kirin: they can be linked with it unless they call pg5_gen_s2_force_table or
+ * g5_set_cutoff_table, since g5_open of that library makes the table, but they get Newton's force.
+ * Programs that call g5c_* (quadrupoles) cannot be linked with it.
  *
  * Programs that define the C names themselves, or link the static library made with the
  * feature fortran-names-only, define KIRIN_FORTRAN_NAMES_ONLY before they include this.
@@ -120,7 +121,8 @@ int g5_set_range(double xmin, double xmax, double mmin);
 int g5_set_rangeMC(int devid, double xmin, double xmax, double mmin);
 
 /**
- * GRAPE-7's: sets the length in units of which the table of a force with a cutoff is read.
+ * GRAPE-7's: sets the length in units of which the table of a force with a cutoff is read. kirin
+ * has no such table. If `eta` is not 0, a line on stderr says so once.
  *
  * Accepted without effect: there is no such table: the force is Newton's at any distance.
  */

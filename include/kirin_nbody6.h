@@ -18,9 +18,10 @@
  *   6-2009  the first versions of NBODY6 for GPUs: as 6-radius, and gpunb_regf_ has no dtr
  *
  * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
- * line on stderr for a refusal (the numbers of kirin.h). Refused forces and potentials are NaN (but for a gpupot_ whose numbers contradict each other), and each list of a refused
- * gpunb_regf_ has the first two stars at most. No list has a greatest length, and no array is read or
- * written beyond what the arguments say.
+ * line on stderr for a refusal (the numbers of kirin.h). Refused forces and potentials are NaN, and each list of a refused
+ * gpunb_regf_ has the first two stars at most. Nothing is written by a gpupot_ whose numbers contradict
+ * each other, nor by NBODY6's gpunb_regf_ with an nbmax that is not positive. No list has a greatest
+ * length, and no array is read or written beyond what the arguments say.
  *
  * Regular forces and potentials have the precision that KIRIN_PRECISION says, irregular forces
  * double precision. The former are computed on a GPU where KIRIN_BACKEND finds or allows one, on one

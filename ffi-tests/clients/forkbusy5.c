@@ -1,5 +1,5 @@
-/* Forks while another thread computes on its device of GRAPE-5: children compute on both devices, and
- * get the bits of the parent. */
+/* Forks while another thread computes on its device of GRAPE-5, in both ways: children compute on both devices, with
+ * the i-particles that were loaded before the fork, too, and get the bits of the parent. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +21,10 @@ static void *compute(void *unused)
     static vector c[N];
     static double d[N];
     (void)unused;
-    while (!stop)
+    while (!stop) {
         g5_calculate_force_on_xMC(1, x, c, d, N);
+        g5_runMC(1);
+    }
     return NULL;
 }
 
@@ -30,6 +32,12 @@ static int differs(int device)
 {
     g5_calculate_force_on_xMC(device, x, b, q, N);
     return memcmp(a, b, sizeof a) || memcmp(p, q, sizeof p);
+}
+
+static int runs_differ(int device)
+{
+    g5_runMC(device);
+    return g5_get_forceMC(device, N, b, q) || memcmp(a, b, sizeof a) || memcmp(p, q, sizeof p);
 }
 
 int main(void)
@@ -44,6 +52,7 @@ int main(void)
     for (k = 0; k < 2; k++) {
         g5_set_xmjMC(k, 0, N, x, m);
         g5_set_nMC(k, N);
+        g5_set_xiMC(k, N, x);
     }
     g5_calculate_force_on_x(x, a, p, N);
     pthread_create(&thread, NULL, compute, NULL);
@@ -51,13 +60,13 @@ int main(void)
         int status;
         pid_t child = fork();
         if (!child)
-            _exit(differs(0) || differs(1));
+            _exit(differs(0) || differs(1) || runs_differ(0) || runs_differ(1));
         waitpid(child, &status, 0);
         wrong += status != 0;
     }
     stop = 1;
     pthread_join(thread, NULL);
-    wrong += differs(1);
+    wrong += differs(1) + runs_differ(1);
     printf("%d wrong\n", wrong);
     return 0;
 }

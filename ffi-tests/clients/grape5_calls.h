@@ -67,14 +67,14 @@ static inline int set_range(double xmin, double xmax, double mmin)
 static inline int grape7(int device, const double *m, double (*x)[3])
 {
     int none = 0;
-    double eta = 0.5, one = 1.0;
+    double zero = 0.0, one = 1.0;
     if (fortran)
-        return g5_openMC_(&device) + g5_set_rangeMC_(&device, &eta, &one, &one) + g5_set_eta_(&eta)
-             + g5_set_etaMC_(&device, &eta) + g5_set_jpMC_(&device, &none, &none, m, x)
+        return g5_openMC_(&device) + g5_set_rangeMC_(&device, &zero, &one, &one) + g5_set_eta_(&zero)
+             + g5_set_etaMC_(&device, &zero) + g5_set_jpMC_(&device, &none, &none, m, x)
              + (g5_get_number_of_pipelinesMC_(&device) != g5_get_number_of_pipelines())
              + (g5_get_jmemsizeMC_(&device) != g5_get_jmemsize()) + g5_closeMC_(&device);
-    return g5_openMC(device) + g5_set_rangeMC(device, eta, one, one) + g5_set_eta(eta)
-         + g5_set_etaMC(device, eta) + g5_set_jpMC(device, none, none, m, x)
+    return g5_openMC(device) + g5_set_rangeMC(device, zero, one, one) + g5_set_eta(zero)
+         + g5_set_etaMC(device, zero) + g5_set_jpMC(device, none, none, m, x)
          + (g5_get_number_of_pipelinesMC(device) != g5_get_number_of_pipelines())
          + (g5_get_jmemsizeMC(device) != g5_get_jmemsize()) + g5_closeMC(device);
 }

@@ -135,6 +135,37 @@ fn softening_of_j_particles_under_the_usual_names_is_read_or_told() {
     }
 }
 
+#[test]
+fn a_cutoff_that_is_asked_for_is_told_once() {
+    let Some(client) = compile("parts5.c", Link::Shared) else {
+        return;
+    };
+    let told = |eta| both_streams(&client, &[eta], &[("KIRIN_BACKEND", "cpu")]).1;
+    assert_eq!(told("0"), "");
+    let err = told("0.5");
+    assert!(
+        err.lines().count() == 1 && err.contains("g5_set_eta: forces have no cutoff"),
+        "{err}"
+    );
+}
+
+#[test]
+fn statistics_know_the_pipelines_of_grape_5() {
+    let Some(client) = compile("parts5.c", Link::Shared) else {
+        return;
+    };
+    for (npipes, pipelines, parts) in [("48", 96, 3), ("40", 40, 7)] {
+        let settings = [("KIRIN_NPIPES", npipes), ("KIRIN_STATS", "1")];
+        let (out, err) = both_streams(&client, &["0"], &settings);
+        assert_eq!(out, format!("{parts}\n"));
+        let row = format!(
+            "pipelines    {pipelines}; {} blocks go on with the full one before them",
+            parts - 1
+        );
+        assert!(err.contains(&row), "no '{row}' in\n{err}");
+    }
+}
+
 /// Forks are prepared for the devices as for the clusters of GRAPE-6.
 #[test]
 fn a_child_of_a_fork_computes_on_every_device() {

@@ -44,8 +44,9 @@ impl Code {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Argument => {
-                "an argument is a null pointer or outside its range: nothing was computed. No output is written, except NaN by the \
-                 forces of NBODY6's library and the length by `g6_get_neighbour_list`"
+                "an argument is a null pointer or outside its range: nothing was computed. No output is written, except by \
+                 NBODY6's library (NaN for forces and potentials, lists of at most two stars by `gpunb_regf_`, 0 for the nearest \
+                 neighbours by `irr_simd_firr_vec_`) and by `g6_get_neighbour_list` (the length)"
             }
             Self::Order => {
                 "another call must come first, or `lasthalf` asks for more i-particles than `firsthalf` brought: \

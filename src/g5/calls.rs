@@ -7,16 +7,11 @@ use crate::g5::devices::{self, Memory, Place};
 use crate::g5::dialect;
 use kirin_core::error::{Error, Result};
 use kirin_core::process::floating;
+use kirin_core::process::log;
 use kirin_core::process::settings::{self, Devices};
 use kirin_core::sources::jmemory::Given;
 use kirin_core::sources::particle::{Force, IParticle};
 use kirin_core::sources::strided::Strided;
-
-/// Pipelines of a GRAPE-5 board: 16, each of which takes turns on six i-particles.
-const PIPELINES: c_int = 96;
-
-/// Pipelines of a GRAPE-6 board, and the default of `KIRIN_NPIPES`.
-const GRAPE6_PIPELINES: c_int = 48;
 
 /// j-particles for which there is always room, and more are welcome. Clients dimension arrays by it.
 const JMEMSIZE: c_int = 1 << 20;
@@ -53,21 +48,23 @@ pub fn close() -> Result<c_int> {
 }
 
 pub fn pipelines() -> Result<c_int> {
-    Ok(pipelines_with(settings::with_memory()?.npipes))
-}
-
-/// The number of pipelines for a `KIRIN_NPIPES`. GRAPE-6's 48 and somewhat more stand for GRAPE-5's. Fewer are asked for
-/// by users whose programs fill the last pipelines with copies.
-fn pipelines_with(npipes: c_int) -> c_int {
-    if npipes < GRAPE6_PIPELINES {
-        npipes
-    } else {
-        npipes.max(PIPELINES)
-    }
+    Ok(devices::pipelines_with(settings::with_memory()?.npipes))
 }
 
 pub fn jmemsize() -> Result<c_int> {
     Ok(JMEMSIZE)
+}
+
+/// Tells the user, once, that a force with the cutoff that `call` scales does not exist.
+pub fn set_eta(call: &'static str, eta: f64) -> Result<c_int> {
+    if eta != 0.0 {
+        log::once(
+            "cutoff",
+            call,
+            "forces have no cutoff: they are Newton's at any distance",
+        );
+    }
+    Ok(0)
 }
 
 pub fn set_eps_to_all(eps: f64) -> Result<c_int> {
@@ -422,15 +419,4 @@ pub unsafe fn forces_on(
         dialect::acted_with_own_softening("g5_calculate_force_on_xe", memory);
     }
     Ok(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fewer_pipelines_can_be_asked_for() {
-        let found = [2, 4, 47, 48, 96, 97, 16384].map(pipelines_with);
-        assert_eq!(found, [2, 4, 47, 96, 96, 97, 16384]);
-    }
 }

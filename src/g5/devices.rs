@@ -8,6 +8,7 @@
 //! The interface has no labels, and a particle acts on itself: its potential contains m / eps. Without softening the
 //! particle and itself are a coincident pair, which adds nothing.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::registry::{Member, Registry};
@@ -25,6 +26,12 @@ const NOBODY: i32 = 1;
 
 /// How many i-particles of one call are computed at a time.
 const AT_A_TIME: usize = 1 << 14;
+
+/// Pipelines of a GRAPE-5 board: 16, each of which takes turns on six i-particles.
+const PIPELINES: i32 = 96;
+
+/// Pipelines of a GRAPE-6 board, and the default of `KIRIN_NPIPES`.
+const GRAPE6_PIPELINES: i32 = 48;
 
 /// What memory is for, in messages.
 const PURPOSE: &str = "i-particles";
@@ -96,7 +103,8 @@ impl Member for DeviceMemory {
         &MEMORIES
     }
 
-    fn new(id: i32, settings: Settings, work: &'static LongWork) -> Self {
+    fn new(id: i32, mut settings: Settings, work: &'static LongWork) -> Self {
+        settings.npipes = pipelines_with(settings.npipes);
         let sources = match Place::of(id).memory {
             Memory::Plain => SourceKind::AtRest,
             Memory::Softened => SourceKind::Softened,
@@ -152,12 +160,28 @@ struct Board {
     nj: Option<usize>,
     /// The squared softening length of its i-particles that come without one, if the device has one of its own.
     eps2: Option<OwnEps2>,
-    /// The i-particle registers.
-    particles: Vec<IParticle>,
+    /// The i-particle registers. A run shares them, so that a child that is forked meanwhile has them.
+    particles: Arc<Vec<IParticle>>,
     /// Whether the softening lengths in the registers came with the particles.
     own_softening: bool,
     /// What the last run computed.
     forces: Vec<Force>,
+}
+
+impl Board {
+    /// The i-particle registers, to change them. If a run of another thread, or of the parent of a fork, shares them, this
+    /// is a copy.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for the copy.
+    fn registers(&mut self) -> Result<&mut Vec<IParticle>> {
+        if Arc::get_mut(&mut self.particles).is_none() {
+            let copies = allocation::collect(self.particles.iter().copied(), PURPOSE)?;
+            self.particles = Arc::new(copies);
+        }
+        Ok(Arc::make_mut(&mut self.particles))
+    }
 }
 
 /// The squared softening length of one device, and after how many calls for all devices it came: the next of these
@@ -221,6 +245,16 @@ pub fn particle(x: [f64; 3], eps2: f64) -> IParticle {
         x,
         eps2,
         ..IParticle::default()
+    }
+}
+
+/// The number of pipelines for a `KIRIN_NPIPES`. GRAPE-6's 48 and somewhat more stand for GRAPE-5's. Fewer are asked for
+/// by users whose programs fill the last pipelines with copies.
+pub fn pipelines_with(npipes: i32) -> i32 {
+    if npipes < GRAPE6_PIPELINES {
+        npipes
+    } else {
+        npipes.max(PIPELINES)
     }
 }
 
@@ -326,9 +360,10 @@ pub fn set_particles(
 ) -> Result<()> {
     with_board(place, |board| {
         board.own_softening = own_softening;
-        board.particles.clear();
-        allocation::reserve(&mut board.particles, particles.len(), PURPOSE)?;
-        board.particles.extend(particles);
+        let registers = board.registers()?;
+        registers.clear();
+        allocation::reserve(registers, particles.len(), PURPOSE)?;
+        registers.extend(particles);
         Ok(())
     })
 }
@@ -341,7 +376,7 @@ pub fn set_particles(
 pub fn set_softening(place: Place, eps2: impl Iterator<Item = f64>) -> Result<()> {
     with_board(place, |board| {
         board.own_softening = true;
-        for (particle, eps2) in board.particles.iter_mut().zip(eps2) {
+        for (particle, eps2) in board.registers()?.iter_mut().zip(eps2) {
             particle.eps2 = eps2;
         }
         Ok(())
@@ -355,12 +390,10 @@ pub fn set_softening(place: Place, eps2: impl Iterator<Item = f64>) -> Result<()
 ///
 /// They cannot be computed; there are no results then.
 pub fn run(place: Place) -> Result<bool> {
-    // Taken out, since the j-particles may be another device's: nobody locks two clusters at a time.
-    let (particles, mut forces) = with_board(place, |board| {
-        let Board {
-            particles, forces, ..
-        } = board;
-        Ok((std::mem::take(particles), std::mem::take(forces)))
+    // The board is not locked meanwhile, since the j-particles may be another device's: nobody locks two clusters at a time.
+    let (particles, own_softening, mut forces) = with_board(place, |board| {
+        let forces = std::mem::take(&mut board.forces);
+        Ok((Arc::clone(&board.particles), board.own_softening, forces))
     })?;
     forces.clear();
     let computed = forces_on(place, particles.iter().copied(), |some| {
@@ -371,9 +404,9 @@ pub fn run(place: Place) -> Result<bool> {
     if computed.is_err() {
         forces.clear();
     }
-    let own_softening = with_board(place, |board| {
-        (board.particles, board.forces) = (particles, forces);
-        Ok(board.own_softening)
+    with_board(place, |board| {
+        board.forces = forces;
+        Ok(())
     })?;
     computed.map(|()| own_softening)
 }
@@ -439,6 +472,12 @@ fn acting_on(place: Place) -> Result<(Place, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fewer_pipelines_can_be_asked_for() {
+        let found = [2, 4, 47, 48, 96, 97, 16384].map(pipelines_with);
+        assert_eq!(found, [2, 4, 47, 96, 96, 97, 16384]);
+    }
 
     #[test]
     fn every_memory_has_an_id_of_its_own() {

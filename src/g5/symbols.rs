@@ -76,13 +76,14 @@ calls! {
     accepted("floating-point sums need no scale") nothing [g5_set_rangeMC g5_set_rangeMC_]
     (devid: int, xmin: double, xmax: double, mmin: double) = nothing();
 
-    /// GRAPE-7's: sets the length in units of which the table of a force with a cutoff is read.
+    /// GRAPE-7's: sets the length in units of which the table of a force with a cutoff is read. kirin has no such table. If
+    /// `eta` is not 0, a line on stderr says so once.
     accepted("there is no such table: the force is Newton's at any distance") nothing [g5_set_eta g5_set_eta_]
-    (eta: double) = nothing();
+    (eta: double) = set_eta("g5_set_eta", eta);
 
     /// `g5_set_eta` for one device.
     accepted("there is no such table: the force is Newton's at any distance") nothing [g5_set_etaMC g5_set_etaMC_]
-    (devid: int, eta: double) = nothing();
+    (devid: int, eta: double) = set_eta("g5_set_etaMC", eta);
 
     /// Sets the number of j-particles that act: those at the addresses `0..n`.
     implemented nothing [g5_set_n g5_set_n_]

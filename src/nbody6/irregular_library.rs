@@ -1,5 +1,6 @@
 //! The irregular force: stars are written one by one, predicted here, and summed over their neighbour lists.
 
+use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
@@ -266,43 +267,46 @@ impl Request<'_> {
             address,
             answer,
         } = self;
-        let Means { kernel, threads } = means()?;
-        let work = pairs as f64 * PAIR;
-        let (threads, effort) = (
-            cpu::threads_for(work, *threads),
-            Duration::from_nanos(work as u64),
-        );
-        let tasks = match threads {
-            1 => 1,
-            _ => count.min(threads * TASKS_PER_THREAD),
-        };
+        let kernel = &means()?.kernel;
         // SAFETY: passed on.
         let is_star =
             |&k: &usize| all_are_stars || unsafe { place_of_star(address(k), stars) }.is_ok();
-        let run = || {
-            Pool::get()?.run(tasks, threads, effort, &|t| {
-                let place = |k: usize| (address(k) - 1) as usize;
-                let mut answer = |k: usize, &force: &NeighbourForce| {
-                    let nearest = force.nearest.map_or(0, |n| n as i32 + 1);
-                    answer(k, &Answer { force, nearest });
+        share_out(count, pairs as f64 * PAIR, &|mut rest| {
+            let place = |k: usize| (address(k) - 1) as usize;
+            let mut answer = |k: usize, &force: &NeighbourForce| {
+                let nearest = force.nearest.map_or(0, |n| n as i32 + 1);
+                answer(k, &Answer { force, nearest });
+            };
+            while let Some(start) = rest.find(is_star) {
+                let end = match all_are_stars {
+                    true => rest.end,
+                    false => rest.find(|k| !is_star(k)).unwrap_or(rest.end),
                 };
-                let mut rest = share(count, tasks, t);
-                while let Some(start) = rest.find(is_star) {
-                    let end = match all_are_stars {
-                        true => rest.end,
-                        false => rest.find(|k| !is_star(k)).unwrap_or(rest.end),
-                    };
-                    rest.start = end;
-                    // SAFETY: there is a star at each of these addresses; the rest is passed on.
-                    unsafe { kernel.forces(stars, ti, start..end, &place, &mut answer) };
-                }
-            })
-        };
-        // In the child of a signal handler's fork what the threads had begun is done anew.
-        match run() {
-            Err(Error::ThreadsLost) => run(),
-            done => done,
-        }
+                rest.start = end;
+                // SAFETY: there is a star at each of these addresses; the rest is passed on.
+                unsafe { kernel.forces(stars, ti, start..end, &place, &mut answer) };
+            }
+        })
+    }
+}
+
+/// Has `part` work on ranges that together are `0..count`, on as many threads as `work` (nanoseconds on one) is worth.
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn share_out(count: usize, work: f64, part: &(dyn Fn(Range<usize>) + Sync)) -> Result<()> {
+    let threads = cpu::threads_for(work, means()?.threads);
+    let effort = Duration::from_nanos(work as u64);
+    let tasks = match threads {
+        1 => 1,
+        _ => count.min(threads * TASKS_PER_THREAD),
+    };
+    let run = || Pool::get()?.run(tasks, threads, effort, &|t| part(share(count, tasks, t)));
+    // In the child of a signal handler's fork what the threads had begun is done anew.
+    match run() {
+        Err(Error::ThreadsLost) => run(),
+        done => done,
     }
 }
 

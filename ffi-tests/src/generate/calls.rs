@@ -10,7 +10,8 @@ pub fn calls() -> String {
         The headers in\n[`include`](../include) document each call. In C every call \
         returns an `int`, unless its documentation says\notherwise. With `use kirin` in Fortran the fourth column \
         says whether a call is a function or a subroutine;\nwithout `use kirin` a program may use it as either. \
-        [clients-calls.md](clients-calls.md) shows which client\nmakes which call.\n"
+        Names with capital letters, such as\n`g5_set_xmjMC`, need the module: without it Fortran compilers write them in lower case. \
+        [clients-calls.md](clients-calls.md) shows\nwhich client makes which call.\n"
             .to_owned();
     out += &codes();
     for group in table() {

@@ -79,7 +79,8 @@ const GRAPE5: &str = "\
 ! change the table, not this file.
 !
 ! Programs without this module call the same procedures through implicit interfaces, or
-! the C ones through FDPS' module phantom_grape_g5_x86.
+! the C ones through FDPS' module phantom_grape_g5_x86. Names with capital letters, such as
+! g5_set_xmjMC, need a module: without it compilers write them in lower case.
 module kirin_grape5
   use, intrinsic :: iso_c_binding, only: c_double, c_int
   implicit none

@@ -111,9 +111,10 @@ const GRAPE5: &str = "\
  * err by less than 1e-6 of the sum of the magnitudes of their terms (docs/numbers.md). An array
  * of results may be that of the positions.
  *
- * Not here are the calls with which Phantom-GRAPE's other libraries set tables of a force with a
- * cutoff (pg5_gen_s2_force_table, g5_set_cutoff_table) and quadrupoles (g5c_*): programs that
- * need them are not linked with kirin by mistake.
+ * kirin has no force with a cutoff and no quadrupoles. Programs for Phantom-GRAPE's library with a
+ * table must not use kirin: they can be linked with it unless they call pg5_gen_s2_force_table or
+ * g5_set_cutoff_table, since g5_open of that library makes the table, but they get Newton's force.
+ * Programs that call g5c_* (quadrupoles) cannot be linked with it.
  *
  * Programs that define the C names themselves, or link the static library made with the
  * feature fortran-names-only, define KIRIN_FORTRAN_NAMES_ONLY before they include this.
@@ -164,9 +165,10 @@ const NBODY6: &str = "\
  *   6-2009  the first versions of NBODY6 for GPUs: as 6-radius, and gpunb_regf_ has no dtr
  *
  * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
- * line on stderr for a refusal (the numbers of kirin.h). Refused forces and potentials are NaN (but for a gpupot_ whose numbers contradict each other), and each list of a refused
- * gpunb_regf_ has the first two stars at most. No list has a greatest length, and no array is read or
- * written beyond what the arguments say.
+ * line on stderr for a refusal (the numbers of kirin.h). Refused forces and potentials are NaN, and each list of a refused
+ * gpunb_regf_ has the first two stars at most. Nothing is written by a gpupot_ whose numbers contradict
+ * each other, nor by NBODY6's gpunb_regf_ with an nbmax that is not positive. No list has a greatest
+ * length, and no array is read or written beyond what the arguments say.
  *
  * Regular forces and potentials have the precision that KIRIN_PRECISION says, irregular forces
  * double precision. The former are computed on a GPU where KIRIN_BACKEND finds or allows one, on one

@@ -1,13 +1,63 @@
 //! Helpers that work on NBODY6's own arrays, and its clock.
 
 use std::ffi::c_int;
+use std::ops::Range;
 
 use crate::edge::pointers::{count, not_null};
 use crate::nbody6::helpers;
+use crate::nbody6::irregular_library::share_out;
 use kirin_core::error::{Error, Result};
 use kirin_core::force::irregular::{NeighbourForce, add_pair};
-use kirin_core::process::floating;
+use kirin_core::process::{self, floating};
 use kirin_core::sources::stars::Star;
+
+/// Rough nanoseconds in which one core predicts a particle.
+const PREDICTION: f64 = 10.0;
+
+/// NBODY6's own particles. Several threads may predict them, each thread others.
+struct Particles {
+    t0: *const f64,
+    /// Positions, velocities, forces by 2 and their derivatives by 6 at `t0`.
+    at_t0: [*const [f64; 3]; 4],
+    /// Predicted positions and velocities.
+    predicted: [*mut [f64; 3]; 2],
+    tpred: *mut f64,
+}
+
+// SAFETY: the entries of a particle are read and written by one thread.
+unsafe impl Sync for Particles {}
+
+impl Particles {
+    /// Predicts particles to `time`, unless they were before.
+    ///
+    /// # Safety
+    ///
+    /// The arrays have more entries than each of `numbers`.
+    unsafe fn predict(&self, numbers: Range<usize>, time: f64) {
+        let [x0, x0dot, f, fdot] = self.at_t0;
+        let [x, xdot] = self.predicted;
+        for j in numbers {
+            // SAFETY: passed on.
+            unsafe {
+                if self.tpred.add(j).read_unaligned() == time {
+                    continue;
+                }
+                let star = Star {
+                    x: x0.add(j).read_unaligned(),
+                    v: x0dot.add(j).read_unaligned(),
+                    aby2: f.add(j).read_unaligned(),
+                    a1by6: fdot.add(j).read_unaligned(),
+                    time: self.t0.add(j).read_unaligned(),
+                    ..Star::default()
+                };
+                let (position, velocity) = star.predicted(time);
+                x.add(j).write_unaligned(position);
+                xdot.add(j).write_unaligned(velocity);
+                self.tpred.add(j).write_unaligned(time);
+            }
+        }
+    }
+}
 
 /// # Safety
 ///
@@ -39,26 +89,21 @@ pub unsafe fn cxvpred(
     not_null(x, "x")?;
     not_null(xdot, "xdot")?;
     not_null(tpred, "tpred")?;
-    floating::standard(|| {
-        for j in first..je {
-            // SAFETY: j < je, the length of the arrays.
-            unsafe {
-                if tpred.add(j).read_unaligned() == time {
-                    continue;
-                }
-                let star = Star {
-                    x: x0.add(j).read_unaligned(),
-                    v: x0dot.add(j).read_unaligned(),
-                    aby2: f.add(j).read_unaligned(),
-                    a1by6: fdot.add(j).read_unaligned(),
-                    time: t0.add(j).read_unaligned(),
-                    ..Star::default()
-                };
-                let (position, velocity) = star.predicted(time);
-                x.add(j).write_unaligned(position);
-                xdot.add(j).write_unaligned(velocity);
-                tpred.add(j).write_unaligned(time);
-            }
+    let particles = Particles {
+        t0,
+        at_t0: [x0, x0dot, f, fdot],
+        predicted: [x, xdot],
+        tpred,
+    };
+    let count = je - first;
+    // SAFETY: je is the length of the arrays.
+    let predict = |part: Range<usize>| unsafe {
+        particles.predict(first + part.start..first + part.end, time);
+    };
+    process::protected(|| {
+        if share_out(count, count as f64 * PREDICTION, &predict).is_err() {
+            // There is no memory for threads.
+            predict(0..count);
         }
     });
     Ok(0)

@@ -116,7 +116,8 @@ fn without_steps(targets: &Targets, forces: &Forces, rows: &Rows) -> (Targets, F
 }
 
 /// If it is refused, forces and potentials are NaN, since the client calls a subroutine and would go on with old numbers. Each list
-/// then has the first two stars: where a list overflows or is shorter, clients ask again, for ever.
+/// then has the first two stars: where a list overflows or is shorter, clients ask again, for ever. Nothing is written if the
+/// number of arguments is wrong.
 ///
 /// # Safety
 ///
@@ -129,12 +130,23 @@ pub unsafe fn gpunb_regf(
     rows: Rows,
     m_flag: *const c_int,
 ) -> Result<c_int> {
-    let (targets, forces, rows) = match client() {
+    let client = client();
+    let (targets, forces, rows) = match client {
         Ok(Nbody6::SixOf2009) => without_steps(&targets, &forces, &rows),
         _ => (targets, forces, rows),
     };
     // SAFETY: passed on.
     unsafe {
+        if client.is_ok_and(Nbody6::is_six)
+            && let Ok(nbmax @ ..=0) = scalar(rows.nbmax, "nbmax")
+        {
+            // An entry of the lists of a program that passes one argument less. Its arrays are not where they are looked for.
+            return Err(Error::OutOfRange {
+                argument: "nbmax",
+                value: nbmax.into(),
+                legal: "it is positive; versions of NBODY6 that pass no regular step (10 arguments) need KIRIN_NBODY6=6-2009, those that pass it 6 or 6-radius",
+            });
+        }
         regular_forces(ni, &targets, &forces, &rows, m_flag)
             .inspect_err(|_| refuse(ni, &forces, &rows))
     }
@@ -203,14 +215,6 @@ unsafe fn regular_forces(
     };
     // SAFETY: passed on.
     let (lmax, nbmax) = unsafe { (scalar(rows.lmax, "lmax")?, scalar(rows.nbmax, "nbmax")?) };
-    if client.is_six() && nbmax <= 0 {
-        // Where a program passes one argument less, this is an entry of its lists.
-        log::once(
-            "lists of no length",
-            "gpunb_regf_",
-            "nbmax is not positive: versions of NBODY6 that pass no regular step (10 arguments) need KIRIN_NBODY6=6-2009, those that pass it 6 or 6-radius",
-        );
-    }
     let (lmax, nbmax) = (count(lmax, "lmax")?, count(nbmax, "nbmax")?);
     if ni == 0 {
         return Ok(0);

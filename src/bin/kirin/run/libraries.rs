@@ -15,6 +15,10 @@ const TELLING: [&str; 3] = [
     "g5_calculate_force_on_x",
 ];
 
+/// How the names of GRAPE-5 calls begin that kirin lacks, of forces with a cutoff and of quadrupoles. Other calls of a program
+/// that makes them would get wrong forces.
+const LACKING: [&str; 3] = ["pg5_", "g5_set_cutoff_table", "g5c_"];
+
 /// Parts of the names under which such libraries are known.
 const KNOWN: [&str; 4] = ["g6", "g5", "sapporo", "grape"];
 
@@ -24,6 +28,8 @@ pub struct Findings {
     pub calls: bool,
     /// Whether it has a library of the interface linked into it.
     pub contains: bool,
+    /// A call that it or one of its libraries makes besides, and that kirin lacks.
+    pub lacking: Option<String>,
     /// Names of libraries to keep out or to fill in for.
     pub replaced: BTreeSet<String>,
     /// Libraries of forwarded names that it needs.
@@ -60,6 +66,9 @@ pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str)
 
     let rest = || libraries_but(&libraries, &replaced).chain([object]);
     let calls = rest().any(|o| o.imports().any(is_call));
+    let is_lacking = |name: &&str| LACKING.iter().any(|begin| name.starts_with(begin));
+    let lacking = rest().flat_map(Object::imports).find(is_lacking);
+    let lacking = lacking.filter(|_| calls).map(str::to_owned);
     // What another of its libraries has is that library's.
     let is_theirs =
         |name| libraries_but(&libraries, &replaced).any(|o| o.exports().any(|s| s == name));
@@ -88,6 +97,7 @@ pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str)
     Findings {
         calls,
         contains,
+        lacking,
         replaced,
         companions,
     }

@@ -20,12 +20,19 @@ int g6calc_lasthalf_(int *id, int *nj, int *ni, int index[], double xi[][3], dou
 double helper(double x);
 #endif
 
+#ifdef CUTOFF
+void pg5_gen_s2_force_table(double sft_pp, double sft_pm);
+#endif
+
 int main(int argc, char **argv)
 {
     int id = 0, nj = 1, ni = 1, address = 0, label = 1, probe[1] = {2};
     double zero[3] = {0}, at[3] = {2, 0, 0}, t = 0, dt = 1, mass = 1, eps2 = 0, h2[1] = {0};
     double x[1][3] = {{0}}, v[1][3] = {{0}}, acc[1][3], jerk[1][3], pot[1] = {0};
 
+#ifdef CUTOFF
+    pg5_gen_s2_force_table(1, 2);
+#endif
     g6_open_(&id);
     g6_set_j_particle_(&id, &address, &label, &t, &dt, &mass, zero, zero, zero, zero, at);
     g6_set_ti_(&id, &t);

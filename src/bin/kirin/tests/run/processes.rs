@@ -85,6 +85,9 @@ fn programs_out_of_reach_are_refused() {
         &["-static-pie", "client.c", "standin.c", "-o", "pie"]
     ));
     refused(&["./pie"], "statically");
+    assert!(pair(&folder, "libpg5.so", &["-DCUTOFF"]));
+    refused(&["./client"], "no forces with a cutoff");
+    assert!(pair(&folder, "libg6.so", &[]));
 
     let chmod = |mode| {
         let permissions = std::fs::Permissions::from_mode(mode);

@@ -25,6 +25,11 @@ int g6calc_lasthalf_(int *id, int *nj, int *ni, int index[], double x[][3], doub
 double helper(double x) { return 2.0 * x; }
 #endif
 
+#ifdef CUTOFF
+/* As a library for forces with a cutoff. */
+void pg5_gen_s2_force_table(double sft_pp, double sft_pm) { (void)sft_pp, (void)sft_pm; }
+#endif
+
 #ifdef TALKS
 __attribute__((constructor)) static void start(void) { puts("the stand-in is loaded"); }
 #endif
