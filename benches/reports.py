@@ -6,19 +6,25 @@
 NAME is the machine's in the names of the files, h200 for example. Without --minutes every report gets its own. --list prints what
 would run, and how long. The programs are those of target/release; a machine without Rust gets them by benches/carry.sh.
 
-A report whose machine was too busy is made once more at the end, if there is time, and replaces the first if it was not disturbed. Ends
+A report whose machine was too busy is made once more at the end, if there is time. It replaces no report of a quieter machine. Ends
 with a table of what was made; the status is 1 where a report failed or was left out.
 """
 
 import argparse
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DISTURBED = "The machine was too busy"
+# Both in per cent, and a report may lack them.
+OTHER_LOAD = re.compile(r"other programs had ([0-9.]+) %, other guests of the host ([0-9.]+) %")
+# Seconds that a report and its processes have to end once they are told to.
+PATIENCE = 10
 # Program, report, more arguments, minutes for all of its cells on a GPU or a current processor, the least that
 # fill its first cells. By worth: cells that no machine has filled yet come first (README.md beside the results).
 REPORTS = [
@@ -55,24 +61,58 @@ def command(report, minutes, to, programs):
     return [str(programs / program), "--report", publication, *more, "--minutes", f"{minutes:.3g}", *files]
 
 
+def load(text):
+    """What others had of the machine while a disturbed report was made, in per cent; 0 for an undisturbed one."""
+    if DISTURBED not in text:
+        return 0.0
+    found = OTHER_LOAD.search(text)
+    return sum(map(float, found.groups())) if found else float("inf")
+
+
+def end(process):
+    """Ends a program that leads a session, and all that it started. What goes on would disturb the next report."""
+    try:
+        # mpirun takes its ranks along, which are in groups of their own.
+        os.killpg(process.pid, signal.SIGTERM)
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            process.poll()
+            os.killpg(process.pid, 0)
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # Nobody is left.
+
+
+def failure_of(arguments, seconds):
+    """Runs a program for so many seconds at most. Returns what went wrong, in words, or None."""
+    try:
+        with subprocess.Popen(arguments, start_new_session=True) as process:
+            try:
+                status = process.wait(seconds)
+            except BaseException:
+                # Ctrl-C does not reach another session.
+                end(process)
+                raise
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return f"status {status}" if status else None
+
+
 def run(report, minutes, name, programs):
     """Makes a report. Returns a word for the table."""
     to = stem(report, name)
     draft = to.with_name(to.name + "-draft")
     # A report that hangs takes no time from the others.
     limit = 60 * (3 * minutes + 2)
-    try:
-        done = subprocess.run(command(report, minutes, draft, programs), timeout=limit)
-        failure = f"status {done.returncode}" if done.returncode else None
-    except (OSError, subprocess.TimeoutExpired) as error:
-        failure = str(error)
+    failure = failure_of(command(report, minutes, draft, programs), limit)
     made = draft.with_name(draft.name + ".md")
     if failure or not made.exists():
         return f"failed: {failure or 'no file'}"
-    disturbed = DISTURBED in made.read_text()
+    disturbance = load(made.read_text())
     kept = to.with_name(to.name + ".md")
-    if disturbed and kept.exists() and DISTURBED not in kept.read_text():
-        # An undisturbed one of an earlier day is worth more.
+    if kept.exists() and load(kept.read_text()) < disturbance:
+        # One of a quieter machine, also of an earlier day, is worth more.
         for kind in (".md", ".svg"):
             draft.with_name(draft.name + kind).unlink(missing_ok=True)
         return "disturbed; the one before is kept"
@@ -83,7 +123,7 @@ def run(report, minutes, name, programs):
             # The command in the report is to name the files that are there.
             to.with_name(to.name + kind).write_text(text.replace(draft.name, to.name))
             file.unlink()
-    return "disturbed" if disturbed else "made"
+    return "disturbed" if disturbance else "made"
 
 
 def main(arguments):

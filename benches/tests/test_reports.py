@@ -6,6 +6,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -68,6 +69,56 @@ class Reports(unittest.TestCase):
         self.assertIn("symplectic   paper    made", printed)
         self.assertEqual(len(files), len(reports.REPORTS) - 1)
         self.assertRegex(files["symplectic-paper-box.md"], r"^6 .*symplectic-paper-box\.md \n$")
+
+    def test_a_busy_machines_report_replaces_none_of_a_quieter_one(self):
+        busy = f"{reports.DISTURBED}: other programs had {{}} %, other guests of the host {{}} %\n".format
+        calm = "other programs had 1.0 %, other guests of the host 0.0 %\n"
+        report = reports.REPORTS[0]
+        with tempfile.TemporaryDirectory() as folder:
+            to = pathlib.Path(folder, "report")
+
+            def make(text):
+                def failure_of(arguments, seconds):
+                    draft.write_text(text)
+
+                draft = to.with_name("report-draft.md")
+                stem = mock.patch.object(reports, "stem", lambda *_: to)
+                with stem, mock.patch.object(reports, "failure_of", failure_of):
+                    verdict = reports.run(report, 1, "box", pathlib.Path("programs"))
+                self.assertFalse(draft.exists())
+                return verdict, to.with_name("report.md").read_text()
+
+            self.assertEqual(make(busy("20.0", "5.0")), ("disturbed", busy("20.0", "5.0")))
+            kept = "disturbed; the one before is kept"
+            self.assertEqual(make(busy("90.0", "0.0")), (kept, busy("20.0", "5.0")))
+            self.assertEqual(make(busy("6.0", "2.0")), ("disturbed", busy("6.0", "2.0")))
+            self.assertEqual(make(calm), ("made", calm))
+            self.assertEqual(make(busy("6.0", "2.0")), (kept, calm))
+
+    def test_a_report_without_end_takes_its_processes_along(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # A pipe that has a writer as long as one of the processes lives.
+            pipe = os.path.join(folder, "pipe")
+            os.mkfifo(pipe)
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+            self.addCleanup(os.close, reader)
+            started = ["sh", "-c", f"exec > {pipe}; echo begun; trap '' TERM; sleep 60 & wait"]
+            with mock.patch.object(reports, "PATIENCE", 0.2):
+                failure = reports.failure_of(started, 1)
+            self.assertIn("timed out", failure)
+            self.assertEqual(os.read(reader, 100), b"begun\n")
+            for _ in range(100):
+                try:
+                    left = os.read(reader, 1)
+                    break
+                except BlockingIOError:
+                    time.sleep(0.1)
+            else:
+                left = None
+            self.assertEqual(left, b"")
+        self.assertEqual(reports.failure_of(["sh", "-c", "exit 3"], 60), "status 3")
+        self.assertIsNone(reports.failure_of(["true"], 60))
+        self.assertIn("no-such-program", reports.failure_of(["./no-such-program"], 60))
 
     def test_what_has_no_time_is_left_out(self):
         status, printed, order, _ = self.run_all("--minutes", "0.6")

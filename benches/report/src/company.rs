@@ -1,5 +1,5 @@
-//! The load of the machine during a measurement: the part of the cores' time that went to other programs, and to other
-//! virtual machines on the host.
+//! The load of the machine during a measurement: the part of the time of the cores allowed to this process that went to other
+//! programs, and to other virtual machines on the host.
 
 use std::fmt;
 
@@ -10,11 +10,13 @@ const TOO_MUCH: f64 = 0.05;
 
 /// A measurement under way.
 pub struct Watch {
+    /// The cores allowed when it began; `None` stands for all.
+    cores: Option<Vec<usize>>,
     ticks: Option<Ticks>,
     own: f64,
 }
 
-/// What others took of the time of all cores while a measurement ran.
+/// What others took of the time of the allowed cores while a measurement ran.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Company {
     /// Part that other programs had.
@@ -26,8 +28,10 @@ pub struct Company {
 impl Watch {
     /// A measurement begins.
     pub fn start() -> Self {
+        let cores = allowed_cores();
         Self {
-            ticks: Ticks::now(),
+            ticks: Ticks::now(cores.as_deref()),
+            cores,
             own: own_seconds(),
         }
     }
@@ -38,7 +42,7 @@ impl Watch {
         let second = ticks_per_second()?;
         Company::between(
             self.ticks?,
-            Ticks::now()?,
+            Ticks::now(self.cores.as_deref())?,
             (own_seconds() - self.own) * second,
         )
     }
@@ -66,7 +70,7 @@ impl fmt::Display for Company {
         let percent = |part: f64| 100.0 * part;
         write!(
             f,
-            "of all cores' time other programs had {:.1} %, other guests of the host {:.1} %",
+            "of the allowed cores' time other programs had {:.1} %, other guests of the host {:.1} %",
             percent(self.others),
             percent(self.stolen)
         )?;
@@ -79,7 +83,27 @@ impl fmt::Display for Company {
     }
 }
 
-/// The system's counters, all cores together, in ticks.
+/// The cores on which this thread may run; `None` where the system does not tell.
+#[cfg(target_os = "linux")]
+fn allowed_cores() -> Option<Vec<usize>> {
+    // SAFETY: zeros are a set; the call writes no more than its size.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        let told = libc::sched_getaffinity(0, size_of_val(&set), &raw mut set);
+        // It fails on a machine with more cores than the set has room for.
+        (told == 0).then_some(set)?
+    };
+    // SAFETY: every number below is one of the set's.
+    let is_allowed = |&core: &usize| unsafe { libc::CPU_ISSET(core, &set) };
+    Some((0..8 * size_of_val(&set)).filter(is_allowed).collect())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn allowed_cores() -> Option<Vec<usize>> {
+    None
+}
+
+/// The system's counters, some cores together, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ticks {
     busy: f64,
@@ -88,15 +112,37 @@ struct Ticks {
 }
 
 impl Ticks {
-    fn now() -> Option<Self> {
-        Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
+    fn now(cores: Option<&[usize]>) -> Option<Self> {
+        let text = std::fs::read_to_string("/proc/stat").ok()?;
+        // A container may number its cores in another way there.
+        let of_these = cores.and_then(|cores| Self::of_cores(&text, cores));
+        of_these.or_else(|| Self::of_all(&text))
     }
 
-    /// The first line, proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal; the times of guests of
-    /// our own are part of user.
-    fn parse(text: &str) -> Option<Self> {
-        let mut words = text.lines().next()?.split_ascii_whitespace();
-        (words.next()? == "cpu").then_some(())?;
+    /// All cores of the machine: the first line of proc_stat(5).
+    fn of_all(text: &str) -> Option<Self> {
+        Self::parse(text.lines().next()?.strip_prefix("cpu ")?)
+    }
+
+    /// These cores, each of which has a line. `None` if one has none.
+    fn of_cores(text: &str, cores: &[usize]) -> Option<Self> {
+        let of = |core: &usize| {
+            let name = format!("cpu{core} ");
+            Self::parse(text.lines().find_map(|line| line.strip_prefix(&name))?)
+        };
+        let sum = |a: Self, b: Self| Self {
+            busy: a.busy + b.busy,
+            stolen: a.stolen + b.stolen,
+            all: a.all + b.all,
+        };
+        let each: Option<Vec<Self>> = cores.iter().map(of).collect();
+        each?.into_iter().reduce(sum)
+    }
+
+    /// What is behind a line's name: user, nice, system, idle, iowait, irq, softirq, steal; the times of guests of our own are
+    /// part of user.
+    fn parse(times: &str) -> Option<Self> {
+        let words = times.split_ascii_whitespace();
         let values: Vec<f64> = words.map_while(|w| w.parse().ok()).collect();
         let [user, nice, system, idle, iowait, irq, softirq, stolen] =
             values.get(..8)?.try_into().ok()?;
@@ -189,12 +235,12 @@ mod tests {
 
     #[test]
     fn others_are_what_is_left() {
-        let before = Ticks::parse("cpu  100 10 50 800 20 1 4 15 0 0\ncpu0 1 2").unwrap();
+        let before = Ticks::of_all("cpu  100 10 50 800 20 1 4 15 0 0\ncpu0 1 2").unwrap();
         assert_eq!(
             (before.busy, before.stolen, before.all),
             (165.0, 15.0, 1000.0)
         );
-        let after = Ticks::parse("cpu  180 10 70 880 20 1 4 35 0 0").unwrap();
+        let after = Ticks::of_all("cpu  180 10 70 880 20 1 4 35 0 0").unwrap();
         let company = Company::between(before, after, 60.0).unwrap();
         assert_eq!((company.others, company.stolen), (0.2, 0.1));
         assert!(company.to_string().ends_with(
@@ -212,7 +258,22 @@ mod tests {
                 .ends_with("had 2.0 %, other guests of the host 3.0 %")
         );
         assert!(Company::between(before, before, 0.0).is_none());
-        assert!(Ticks::parse("intr 1 2 3").is_none());
+        assert!(Ticks::of_all("intr 1 2 3").is_none());
+    }
+
+    /// Half a core of disturbance is half of the one allowed core, not a part of all cores.
+    #[test]
+    fn only_the_allowed_cores_count() {
+        let text = "cpu  150 0 0 6250 0 0 0 0\ncpu0 50 0 0 50 0 0 0 0\ncpu1 100 0 0 0 0 0 0 0\ncpu11 0 0 0 9 0 0 0 1\n";
+        let of = |cores: &[usize]| Ticks::of_cores(text, cores).map(|t| (t.busy, t.stolen, t.all));
+        assert_eq!(of(&[0]), Some((50.0, 0.0, 100.0)));
+        assert_eq!(of(&[1, 11]), Some((100.0, 1.0, 110.0)));
+        assert_eq!((of(&[0, 2]), of(&[])), (None, None));
+        if cfg!(target_os = "linux") {
+            let cores = allowed_cores().expect("not so many cores");
+            assert!(cores.len() >= crate::machine::cores());
+            assert!(Ticks::now(Some(&cores)).is_some());
+        }
     }
 
     #[test]

@@ -401,8 +401,14 @@ mod tests {
         assert_eq!(files.validate_report(), Ok(()));
         let state = "kirin-snapshot 1\nn 1\ntime 2\ncolumns index mass x y z vx vy vz\n0 1 0 0 0 0 0 0\nend\n";
         fs::write(folder.file("run.txt"), state).unwrap();
-        let refusal = files.validate_report().unwrap_err();
-        assert!(refusal.contains("holds a snapshot"), "{refusal}");
+        let figures = Files {
+            json: files.output.clone(),
+            ..Files::default()
+        };
+        for files in [files, figures] {
+            let refusal = files.validate_report().unwrap_err();
+            assert!(refusal.contains("holds a snapshot"), "{refusal}");
+        }
     }
 
     #[test]

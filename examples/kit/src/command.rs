@@ -1,6 +1,7 @@
 //! Shared by the commands: options for models and files, and the end of a run.
 
 use std::io::{ErrorKind, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -249,10 +250,20 @@ pub fn tell(line: &str) {
 ///
 /// The text cannot be written, as on a full disk; in words.
 pub fn print(text: &str) -> Result<(), String> {
+    print_to_reader(text).map(|_| ())
+}
+
+/// Like [`print`]. Breaks where the reader has gone away: what a program prints later has no reader either.
+///
+/// # Errors
+///
+/// Those of [`print`].
+pub fn print_to_reader(text: &str) -> Result<ControlFlow<()>, String> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(format!("stdout: {e}")),
-        _ => Ok(()),
+        Ok(()) => Ok(ControlFlow::Continue(())),
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
+        Err(e) => Err(format!("stdout: {e}")),
     }
 }
 

@@ -114,20 +114,17 @@ impl Files {
         claim::check_paths(self, None)
     }
 
-    /// [`validate`](Self::validate) for a report, which is written to the output and replaces no snapshot.
+    /// [`validate`](Self::validate) for a report, which replaces no snapshot.
     ///
     /// # Errors
     ///
-    /// Those of `validate`; the output is a snapshot; in words.
+    /// Those of `validate`; one of the report's files is a snapshot; in words.
     pub fn validate_report(&self) -> Result<(), String> {
         self.validate()?;
-        match self
-            .output
-            .as_deref()
-            .filter(|path| claim::time_of(path).is_some())
-        {
+        let mut paths = [&self.output, &self.json, &self.plot].into_iter().flatten();
+        match paths.find(|path| claim::time_of(path).is_some()) {
             Some(path) => Err(format!(
-                "{}: it holds a snapshot, and a report would replace it: another --output keeps it",
+                "{}: it holds a snapshot, and a report would replace it: another name keeps it",
                 path.display()
             )),
             None => Ok(()),

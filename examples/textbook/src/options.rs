@@ -176,6 +176,16 @@ pub enum Program {
     Tables,
 }
 
+impl Program {
+    /// Whether its work is shared by processes that exchange messages.
+    pub fn is_on_ranks(&self) -> bool {
+        matches!(
+            self,
+            Self::BasicRanks { .. } | Self::ReducedRanks { .. } | Self::SortRanks { .. }
+        )
+    }
+}
+
 /// An n-body problem.
 #[derive(Clone, Debug, Args)]
 pub struct Problem {

@@ -1,6 +1,7 @@
 //! The particles: arrays, initial conditions, input and output.
 
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
 use crate::physics::{G, Scheme, Vect};
 
@@ -39,8 +40,8 @@ impl Assignment {
     }
 }
 
-/// What takes the output before a step.
-pub type Output<'a> = dyn FnMut(usize, &Particles) + Send + 'a;
+/// What takes the output before a step. A solver ends when it breaks, unless other processes wait for the solver's.
+pub type Output<'a> = dyn FnMut(usize, &Particles) -> ControlFlow<()> + Send + 'a;
 
 impl Particles {
     /// A star and `n - 1` planets on a sunflower's spiral around it, each on a circular orbit.
@@ -86,16 +87,8 @@ impl Particles {
             made.pos.push([x, y]);
             made.vel.push([vx, vy]);
         }
-        let mut places: Vec<usize> = (0..made.len()).collect();
-        places.sort_by(|&a, &b| made.pos[a].partial_cmp(&made.pos[b]).expect("finite"));
-        match places
-            .windows(2)
-            .find(|pair| made.pos[pair[0]] == made.pos[pair[1]])
-        {
-            Some(pair) => Err(format!(
-                "particles {} and {} are at one place",
-                pair[0], pair[1]
-            )),
+        match at_one_place(&made.pos) {
+            Some((q, k)) => Err(format!("particles {q} and {k} are at one place")),
             None => Ok(made),
         }
     }
@@ -153,4 +146,13 @@ impl Particles {
         }
         energy
     }
+}
+
+/// The numbers of two particles that are at one place, if there are such. No position is NaN.
+pub fn at_one_place<T: Copy + PartialOrd>(pos: &[[T; 2]]) -> Option<(usize, usize)> {
+    let mut places: Vec<([T; 2], usize)> = pos.iter().copied().zip(0..).collect();
+    // Equal positions in the order of their numbers.
+    places.sort_unstable_by(|a, b| a.partial_cmp(b).expect("no position is NaN"));
+    let pair = places.windows(2).find(|pair| pair[0].0 == pair[1].0)?;
+    Some((pair[0].1, pair[1].1))
 }

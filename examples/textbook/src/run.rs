@@ -13,9 +13,9 @@ use crate::nbody::gpu::Memory;
 use crate::nbody::locked_threads::Sums;
 use crate::nbody::{basic, basic_threads, locked_threads, reduced, reduced_threads};
 use crate::options::{Options, Program};
-use crate::report;
 use crate::sort as sorts;
 use crate::tables;
+use crate::{ranks, report};
 
 /// Does what the command line asks for.
 ///
@@ -23,12 +23,13 @@ use crate::tables;
 ///
 /// Why it could not; in words.
 pub fn run(options: &Options) -> Result<(), String> {
-    match &options.program {
+    let program = options.program.as_ref();
+    if !program.is_some_and(Program::is_on_ranks) {
+        ranks::check_alone()?;
+    }
+    match program {
         Some(program) => run_program(program),
-        None => {
-            let text = report::report(&options.report)?;
-            print(&text.unwrap_or_default())
-        }
+        None => report::report(&options.report),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Counts the memory that the solvers allocate, for the claims of section 7.1.11 on storage.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use kirin_kit::communicator::{Communicator, Datum, Operation, Result};
@@ -81,8 +82,12 @@ pub fn of_a_rank(is_reduced: bool, ranks: usize) -> Option<f64> {
     let world = OneOf(ranks);
     in_particles(COUNTED, |particles, plan| {
         match is_reduced {
-            true => reduced_ranks::solve(&world, particles, plan, &mut |_, _| {}),
-            false => basic_ranks::solve(&world, particles, plan, &mut |_, _| {}),
+            true => reduced_ranks::solve(&world, particles, plan, &mut |_, _| {
+                ControlFlow::Continue(())
+            }),
+            false => basic_ranks::solve(&world, particles, plan, &mut |_, _| {
+                ControlFlow::Continue(())
+            }),
         }
         .expect("no process is lost");
     })
@@ -92,7 +97,9 @@ pub fn of_a_rank(is_reduced: bool, ranks: usize) -> Option<f64> {
 pub fn of_a_thread(threads: usize) -> Option<f64> {
     let all = in_particles(COUNTED, |particles, plan| {
         let schedule = Schedule::default();
-        let longest = reduced_threads::solve(threads, schedule, particles, plan, &mut |_, _| {});
+        let longest = reduced_threads::solve(threads, schedule, particles, plan, &mut |_, _| {
+            ControlFlow::Continue(())
+        });
         longest.expect("the system has threads");
     });
     Some(all? / threads as f64)

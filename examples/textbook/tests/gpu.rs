@@ -246,6 +246,34 @@ fn single_precision_has_its_own_accuracy() {
     }
 }
 
+/// Two bodies 1 km apart, far from the origin; two of 1 kg.
+#[test]
+fn what_single_precision_loses_is_refused() {
+    let folder = kirin_testing::Folder::new("too-fine");
+    for (bodies, why) in [
+        (
+            "1e30 1.5e11 0 0 0\n1e30 1.50000001e11 0 0 0\n",
+            "particles 0 and 1 are at one place in single precision: leave out --float",
+        ),
+        (
+            "1 0 0 0 0\n1 1e9 0 0 0\n",
+            "the product of two masses is too small in single precision: leave out --float",
+        ),
+    ] {
+        let path = folder.file("bodies");
+        std::fs::write(&path, bodies).expect("a file");
+        for program in ["basic-gpu", "shared-gpu", "cooperative-gpu"] {
+            let arguments = [program, "2", "1", "1", "--input", &path, "--block", "32"];
+            let Some(run) = run(&[&arguments[..], &["--float"]].concat(), &[]) else {
+                return;
+            };
+            assert!(!run.success && run.out.is_empty(), "{run:?}");
+            assert!(run.err.contains(why), "{}", run.err);
+            assert!(out(&arguments, &[]).is_some_and(|text| !text.contains("NaN")));
+        }
+    }
+}
+
 /// The keys that `list` asks for are sorted on the GPU as on the CPU, in any order of execution.
 fn sorted_as_on_the_cpu(list: &[&str]) {
     let expected = on_cpu(&[&["sort", "3"], list].concat());
@@ -298,6 +326,20 @@ fn a_bucket_of_different_keys_is_sorted_in_global_memory() {
     std::fs::write(&file, text.join("\n")).expect("the target folder is writable");
     let list = ["5000", "--input", file.to_str().expect("UTF-8")];
     sorted_as_on_the_cpu(&list);
+}
+
+/// A GPU that sorts one large bucket by one thread block is given up later than one with nothing to do.
+#[test]
+fn a_long_sort_has_its_time() {
+    let hangs = [("FAKE_CUDA_HANG", "1"), ("KIRIN_GPU_TIMEOUT", "1")];
+    let Some(run) = run(&["sort-gpu", "40000", "--block", "32"], &hangs) else {
+        return;
+    };
+    let seconds = run.err.split_once("no answer for ").and_then(|(_, rest)| {
+        let number = rest.split_whitespace().next()?;
+        number.parse::<f64>().ok()
+    });
+    assert!(seconds.is_some_and(|s| s > 2.5), "{}", run.err);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::ops::ControlFlow;
+
 use common::{DT, SCHEMES, basic, difference, plan, solved};
 use kirin_kit::communicator::counted::Collective;
 use kirin_kit::communicator::{Communicator, Counted, threads};
@@ -115,8 +117,12 @@ fn what_travels() {
                 let world = Counted::new(world);
                 let mut particles = Particles::disc(n);
                 match is_reduced {
-                    true => reduced_ranks::solve(&world, &mut particles, &plan, &mut |_, _| {})?,
-                    false => basic_ranks::solve(&world, &mut particles, &plan, &mut |_, _| {})?,
+                    true => reduced_ranks::solve(&world, &mut particles, &plan, &mut |_, _| {
+                        ControlFlow::Continue(())
+                    })?,
+                    false => basic_ranks::solve(&world, &mut particles, &plan, &mut |_, _| {
+                        ControlFlow::Continue(())
+                    })?,
                 }
                 let which = if is_reduced {
                     Collective::Shift
@@ -162,7 +168,7 @@ fn error_of_an_orbit(steps: usize, scheme: impl Fn(f64) -> Scheme) -> f64 {
     };
     let mut particles = start.clone();
     particles.begin(scheme);
-    textbook::nbody::basic::solve(&mut particles, &plan, &mut |_, _| {});
+    textbook::nbody::basic::solve(&mut particles, &plan, &mut |_, _| ControlFlow::Continue(()));
     particles.show(scheme);
     let [x, y] = [0, 1].map(|k| particles.pos[0][k] - start.pos[0][k]);
     x.hypot(y) / 2e8
@@ -189,7 +195,7 @@ fn momentum_and_energy_of_the_disc() {
     };
     let mut end = start.clone();
     end.begin(plan.scheme);
-    reduced::solve(&mut end, &plan, &mut |_, _| {});
+    reduced::solve(&mut end, &plan, &mut |_, _| ControlFlow::Continue(()));
     end.show(plan.scheme);
     let momentum = |p: &Particles, k: usize| -> f64 {
         p.masses.iter().zip(&p.vel).map(|(m, v)| m * v[k]).sum()

@@ -202,6 +202,68 @@ fn output_that_cannot_be_written_is_an_error() {
     }
 }
 
+/// Nobody reads what these programs would print later. (Processes that exchange messages go on: others wait for them.)
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_ends_with_its_reader() {
+    for program in NBODY
+        .iter()
+        .filter(|program| !program[0].ends_with("-ranks"))
+    {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let problem = ["2", "1e15", "1000", "--every", "1"];
+        let mut command = PROGRAM.command(&[program, &problem[..]].concat());
+        command.stderr(std::process::Stdio::null());
+        let mut run = command.stdout(writer).spawn().expect("it starts");
+        let ended = (0..6000).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            run.try_wait().expect("it is a child")
+        });
+        if ended.is_none() {
+            run.kill().expect("it is a child");
+        }
+        assert!(ended.is_some_and(|status| status.success()), "{program:?}");
+    }
+}
+
+/// A launcher starts programs several times that do not share their work: the first one says so, once for all.
+#[test]
+fn a_program_without_ranks_is_not_for_a_launcher() {
+    let alone = NBODY
+        .iter()
+        .map(|program| [program, &["4", "1", "1"][..]].concat());
+    let sorts = SORTS.iter().map(|program| [program, &["4"][..]].concat());
+    let others = [
+        vec!["tables"],
+        vec!["basic-gpu", "4", "1", "1"],
+        vec!["sort-gpu", "4"],
+        vec!["--report", "chapter", "--minutes", "0"],
+    ];
+    for arguments in alone.chain(sorts).chain(others) {
+        let is_on_ranks = arguments[0].ends_with("-ranks");
+        for rank in ["0", "1"] {
+            let mut command = PROGRAM.command(&arguments);
+            command.envs([
+                ("OMPI_COMM_WORLD_RANK", rank),
+                ("OMPI_COMM_WORLD_SIZE", "2"),
+            ]);
+            let output = command.output().expect("it starts");
+            let told = String::from_utf8(output.stderr).expect("UTF-8");
+            assert!(
+                !output.status.success() && output.stdout.is_empty(),
+                "{arguments:?}"
+            );
+            let why = match is_on_ranks {
+                true => "built without MPI",
+                false => "a launcher started several processes",
+            };
+            assert_eq!(told.contains(why), rank == "0", "{arguments:?}: {told}");
+            assert_eq!(told.is_empty(), rank == "1", "{arguments:?}: {told}");
+        }
+    }
+}
+
 /// A program is what one reads in one go: solvers, sorts and the kernels of each.
 #[test]
 fn every_program_is_at_most_150_lines() {

@@ -11,6 +11,9 @@ pub enum Scale {
     Logarithmic,
 }
 
+/// From this step on the numbers on a linear axis have powers of ten.
+const LARGE: f64 = 1e6;
+
 /// An axis: its range and scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axis {
@@ -27,8 +30,11 @@ impl Axis {
             (l.min(v), h.max(v))
         });
         let (low, high) = match scale {
-            Scale::Linear if low < high => (low, high),
-            Scale::Linear if low == high => (low - 0.5, high + 0.5),
+            Scale::Linear if is_resolved(low, high) => (low, high),
+            Scale::Linear if low <= high => {
+                let room = 0.5_f64.max(1e-3 * low.abs());
+                (low - room, high + room)
+            }
             Scale::Linear => (0.0, 1.0),
             // Whole decades where there are several, else a little room on both sides.
             Scale::Logarithmic if low <= high && high / low > 30.0 => (
@@ -97,13 +103,18 @@ impl Axis {
 
     fn linear_ticks(&self) -> Vec<(f64, String)> {
         let step = round_step(self.high - self.low);
-        let digits = (-step.log10().floor()).max(0.0) as usize;
+        // The step is 1, 2 or 5 times this.
+        let decade = (step.log10() + 1e-9).floor() as i32;
+        let factor = (step / 10.0_f64.powi(decade)).round();
+        let digits = decade.min(0).unsigned_abs() as usize;
         let first = (self.low / step - 1e-9).ceil() as i64;
         let last = (self.high / step + 1e-9).floor() as i64;
         (first..=last)
             .map(|k| {
                 let value = k as f64 * step;
-                let text = if step >= 1.0 {
+                let text = if step >= LARGE {
+                    power_of_ten(k as f64 * factor, decade)
+                } else if step >= 1.0 {
                     let sign = if value < 0.0 { "−" } else { "" };
                     format!("{sign}{}", crate::text::grouped(value.abs() as u64))
                 } else {
@@ -143,6 +154,11 @@ impl Axis {
     }
 }
 
+/// Whether doubles tell the values of a range apart.
+fn is_resolved(low: f64, high: f64) -> bool {
+    high - low > f64::MIN_POSITIVE.max(1e-12 * low.abs().max(high.abs()))
+}
+
 /// A step of 1, 2 or 5 times a power of ten that divides `range` into three to eight parts.
 fn round_step(range: f64) -> f64 {
     let raw = range / 5.0;
@@ -163,8 +179,18 @@ fn logarithmic_text(mantissa: f64, decade: i32, long: bool) -> String {
         0 => format!("{value}"),
         1..=3 if !long => format!("{value}"),
         -3..=-1 if !long => format!("{value:.*}", decade.unsigned_abs() as usize),
-        _ if mantissa == 1.0 => format!("10^{}", signed(decade.to_string())),
-        _ => format!("{mantissa} · 10^{}", signed(decade.to_string())),
+        _ => power_of_ten(mantissa, decade),
+    }
+}
+
+/// `10^−9`, `2 · 10^−9` or `0`.
+fn power_of_ten(mantissa: f64, decade: i32) -> String {
+    let power = format!("10^{}", signed(decade.to_string()));
+    match mantissa {
+        0.0 => "0".to_owned(),
+        1.0 => power,
+        -1.0 => format!("−{power}"),
+        _ => format!("{} · {power}", signed(mantissa.to_string())),
     }
 }
 
@@ -197,6 +223,62 @@ mod tests {
         assert_eq!(texts(&Axis::between(-2500.0, 0.0))[0], "−2 500");
         let axis = Axis::between(-1.1, 1.1);
         assert_eq!(texts(&axis), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
+        assert_eq!(
+            texts(&Axis::from_zero(1.8e6)),
+            ["0", "500 000", "1 000 000", "1 500 000", "2 000 000"]
+        );
+    }
+
+    #[test]
+    fn large_numbers_are_told_apart() {
+        assert_eq!(
+            texts(&Axis::from_zero(1e20)),
+            [
+                "0",
+                "2 · 10^19",
+                "4 · 10^19",
+                "6 · 10^19",
+                "8 · 10^19",
+                "10 · 10^19"
+            ]
+        );
+        assert_eq!(
+            texts(&Axis::between(-1e8, 1e8)),
+            ["−10 · 10^7", "−5 · 10^7", "0", "5 · 10^7", "10 · 10^7"]
+        );
+        for (value, expected) in [
+            (
+                1e16,
+                [
+                    "9990 · 10^12",
+                    "9995 · 10^12",
+                    "10000 · 10^12",
+                    "10005 · 10^12",
+                    "10010 · 10^12",
+                ],
+            ),
+            (
+                -1e16,
+                [
+                    "−10010 · 10^12",
+                    "−10005 · 10^12",
+                    "−10000 · 10^12",
+                    "−9995 · 10^12",
+                    "−9990 · 10^12",
+                ],
+            ),
+        ] {
+            let axis = Axis::around(Scale::Linear, [value, value].into_iter());
+            assert_eq!(texts(&axis), expected);
+            assert!((axis.place(value).unwrap() - 0.5).abs() < 1e-9);
+        }
+        // Values that differ by their last bit only, or by the least number.
+        for pair in [[1e16, 1e16 + 2.0], [0.0, f64::from_bits(1)], [1e300, 1e300]] {
+            let axis = Axis::around(Scale::Linear, pair.into_iter());
+            let ticks = texts(&axis);
+            assert!((3..12).contains(&ticks.len()), "{ticks:?}");
+            assert!(ticks.windows(2).all(|pair| pair[0] != pair[1]), "{ticks:?}");
+        }
     }
 
     #[test]

@@ -43,6 +43,9 @@ pub fn solve<'a>(
             }
             // Nobody moves while others look ...
             barrier.wait();
+            if shared.is_over() {
+                break;
+            }
             for q in mine() {
                 shared.advance(q, &forces.get(q));
             }

@@ -44,7 +44,9 @@ pub fn solve<T: Real>(
     while step < plan.steps {
         if plan.outputs(step) {
             there.fetch(particles)?;
-            output(step, particles);
+            if output(step, particles).is_break() {
+                return Ok(());
+            }
         }
         // Up to the next output.
         let end = plan.steps.min(step.saturating_add(most_steps));

@@ -45,7 +45,9 @@ pub fn solve<T: Real>(
     for step in 0..plan.steps {
         if plan.outputs(step) {
             there.fetch(particles)?;
-            output(step, particles);
+            if output(step, particles).is_break() {
+                return Ok(());
+            }
         }
         let OnDevice {
             n,

@@ -36,8 +36,8 @@ fn steps(
     let mut block = Block::default();
     grape.set_ti(ID, 0.0);
     for step in 0..plan.steps {
-        if plan.outputs(step) {
-            output(step, particles);
+        if plan.outputs(step) && output(step, particles).is_break() {
+            break;
         }
         let Particles { masses, pos, vel } = &mut *particles;
         // A GRAPE has units in which G is 1, and three dimensions.

@@ -101,6 +101,9 @@ pub fn solve<'a>(
             }
             // Nobody moves while others look, and nobody looks while others move.
             barrier.wait();
+            if shared.is_over() {
+                break;
+            }
             for q in others.of(rank, threads, n) {
                 shared.advance(q, &all.forces.get(q));
                 all.forces.set(q, [0.0; 2]);

@@ -19,6 +19,7 @@ pub mod reduced_ranks;
 pub mod reduced_threads;
 pub mod ring;
 mod shared;
+mod single;
 
 use crate::physics::{Law, Vect, add};
 

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use kirin_device::{Array, Gpu, Plain};
 
+use super::single;
 use crate::particles::{Assignment, Particles};
 use crate::physics::{G, Scheme, Vect};
 
@@ -32,7 +33,7 @@ impl<T: Real> OnDevice<T> {
     ///
     /// # Errors
     ///
-    /// The device has no room for them, or fails; in words.
+    /// The precision is not enough for them; the device has no room for them, or fails; in words.
     pub fn new(gpu: &Gpu, particles: &Particles, plan: &Assignment) -> Result<Self, String> {
         let units = T::UNITS;
         let scaled =
@@ -40,11 +41,15 @@ impl<T: Real> OnDevice<T> {
         let vectors = |all: &[Vect], unit: f64| -> Vec<[T; 2]> {
             all.iter().map(|v| v.map(|x| T::of(x / unit))).collect()
         };
+        let masses = scaled(&particles.masses, units.mass);
+        let pos = vectors(&particles.pos, units.length);
+        let vel = vectors(&particles.vel, units.speed());
+        T::check(&masses, &pos, &vel)?;
         Ok(Self {
             n: i32::try_from(particles.len()).map_err(|e| e.to_string())?,
-            masses: gpu.array(&scaled(&particles.masses, units.mass))?,
-            pos: gpu.array(&vectors(&particles.pos, units.length))?,
-            vel: gpu.array(&vectors(&particles.vel, units.speed()))?,
+            masses: gpu.array(&masses)?,
+            pos: gpu.array(&pos)?,
+            vel: gpu.array(&vel)?,
             forces: gpu.zeros(particles.len())?,
             g: T::of(units.g),
             dt: T::of(plan.scheme.dt() / units.time()),
@@ -94,6 +99,12 @@ pub trait Real: Plain {
     const PTX: &'static CStr;
     /// The units in which they compute.
     const UNITS: Scaling;
+    /// Checks that masses, positions and velocities keep what the force needs of them.
+    ///
+    /// # Errors
+    ///
+    /// They do not; in words.
+    fn check(masses: &[Self], pos: &[[Self; 2]], vel: &[[Self; 2]]) -> Result<(), String>;
     /// The nearest number.
     fn of(x: f64) -> Self;
     /// The same number.
@@ -107,6 +118,10 @@ impl Real for f64 {
         mass: 1.0,
         g: G,
     };
+    /// They are those of the input.
+    fn check(_: &[Self], _: &[[Self; 2]], _: &[[Self; 2]]) -> Result<(), String> {
+        Ok(())
+    }
     fn of(x: f64) -> Self {
         x
     }
@@ -123,6 +138,9 @@ impl Real for f32 {
         mass: 2e30,
         g: 1.0,
     };
+    fn check(masses: &[Self], pos: &[[Self; 2]], vel: &[[Self; 2]]) -> Result<(), String> {
+        single::check(masses, pos, vel)
+    }
     fn of(x: f64) -> Self {
         x as Self
     }

@@ -8,8 +8,8 @@ pub fn solve(particles: &mut Particles, plan: &Assignment, output: &mut Output<'
     let n = particles.len();
     let mut forces = vec![[0.0; 2]; n];
     for step in 0..plan.steps {
-        if plan.outputs(step) {
-            output(step, particles);
+        if plan.outputs(step) && output(step, particles).is_break() {
+            return;
         }
         let Particles { masses, pos, vel } = &mut *particles;
         let law = Gravity { masses };

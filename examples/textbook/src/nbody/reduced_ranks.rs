@@ -29,7 +29,8 @@ pub fn solve<C: Communicator>(
             gather(world, CYCLIC, n, &loc_pos, &mut particles.pos)?;
             gather(world, CYCLIC, n, &loc_vel, &mut particles.vel)?;
             if world.rank() == 0 {
-                output(step, particles);
+                // The others wait for this process, so it goes on in any case.
+                let _ = output(step, particles);
             }
         }
         let forces = ring_pass(world, &law, n, &loc_pos, |_| {})?;

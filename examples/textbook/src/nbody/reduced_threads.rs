@@ -73,6 +73,9 @@ pub fn solve<'a>(
                 first_phase(&law, my_pairs, |k| shared.pos.get(k), &mut array);
             }
             barrier.wait();
+            if shared.is_over() {
+                break;
+            }
             {
                 let arrays: Vec<_> = loc_forces
                     .iter()

@@ -1,6 +1,7 @@
 //! The particles as all threads of a team see them.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::particles::{Assignment, Output, Particles};
 use crate::physics::Vect;
@@ -15,6 +16,7 @@ pub struct SharedParticles<'p, 'a> {
     vel: SharedVectors,
     plan: Assignment,
     printer: Mutex<(&'p mut Particles, &'a mut Output<'a>)>,
+    is_over: AtomicBool,
 }
 
 impl<'p, 'a> SharedParticles<'p, 'a> {
@@ -30,6 +32,7 @@ impl<'p, 'a> SharedParticles<'p, 'a> {
             vel: SharedVectors::new(&particles.vel),
             plan: *plan,
             printer: Mutex::new((particles, output)),
+            is_over: AtomicBool::new(false),
         }
     }
 
@@ -38,8 +41,15 @@ impl<'p, 'a> SharedParticles<'p, 'a> {
         if self.plan.outputs(step) {
             let (particles, output) = &mut *self.printer.lock().expect("one thread prints");
             self.copy_to(particles);
-            output(step, particles);
+            if output(step, particles).is_break() {
+                self.is_over.store(true, Ordering::Relaxed);
+            }
         }
+    }
+
+    /// Whether an output has ended the run. All threads ask behind a barrier after the output, so all have the same answer.
+    pub fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
     }
 
     /// Moves particle `q`, which belongs to the calling thread, by one step.

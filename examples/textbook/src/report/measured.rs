@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use kirin_kit::comparison::Budget;
 use kirin_report::repeat::{Repetitions, Spread};
+use kirin_report::text::si_unit;
 
 /// Times in seconds, or why there are none.
 pub type Times = Result<Spread, String>;
@@ -115,7 +116,10 @@ impl Runs {
             } else if self.budget.allows(expected) {
                 Ok(Vec::new())
             } else {
-                Err(format!("about {expected:.0} s"))
+                Err(match expected {
+                    short if short < 1.0 => format!("about {}", si_unit(short, "s")),
+                    long => format!("about {long:.0} s"),
+                })
             }
         });
         let mut times: Vec<Result<Vec<Said>, String>> = allowed.collect();

@@ -5,12 +5,9 @@ mod document;
 mod measured;
 mod published;
 
-use std::path::Path;
-
 use kirin::client::Grape;
-use kirin_kit::claim::{check_writable, time_of};
-use kirin_kit::command::named;
-use kirin_kit::comparison::{Budget, Circumstances};
+use kirin_kit::command::Files;
+use kirin_kit::comparison::{Budget, Circumstances, publish};
 use kirin_report::machine::Machine;
 
 use document::{CHAPTER_STEPS, Document, OneWorker, Table};
@@ -44,22 +41,19 @@ pub enum Publication {
     Chapter,
 }
 
-/// Makes the report; what it prints on stdout, if it is to.
+/// Makes the report, and writes it to stdout or its files.
 ///
 /// # Errors
 ///
-/// A file cannot be written; in words.
-pub fn report(options: &ReportOptions) -> Result<Option<String>, String> {
+/// A file or stdout cannot be written; in words.
+pub fn report(options: &ReportOptions) -> Result<(), String> {
+    let files = Files {
+        output: options.output.clone(),
+        json: options.json.clone(),
+        ..Files::default()
+    };
     // Before the minutes of the runs, not after them.
-    for path in [&options.output, &options.json].into_iter().flatten() {
-        check_writable(path)?;
-        if time_of(path).is_some() {
-            return Err(format!(
-                "{}: it holds a snapshot, and a report would replace it",
-                path.display()
-            ));
-        }
-    }
+    files.validate_report()?;
     let machine = Machine::here();
     let (backend, precision, library) = forces();
     let circumstances = Circumstances {
@@ -77,21 +71,19 @@ pub fn report(options: &ReportOptions) -> Result<Option<String>, String> {
         of_row: 60.0 * minutes / ROWS,
         steps: options.steps.unwrap_or(CHAPTER_STEPS),
     };
+    let (one_worker, pace) = one_worker(&runs);
     let document = Document {
         circumstances,
-        one_worker: one_worker(&runs),
-        tables: measure(&runs),
+        one_worker,
+        tables: measure(&runs, pace),
         steps: runs.steps,
     };
-    let write = |path: &Path, text: &str| std::fs::write(path, text).map_err(named(path));
-    if let Some(path) = &options.json {
-        write(path, &format!("{:#}\n", document.json()))?;
-    }
-    let text = document.markdown();
-    match &options.output {
-        Some(path) => write(path, &text).map(|()| None),
-        None => Ok(Some(text)),
-    }
+    publish(
+        &files,
+        &document.markdown(),
+        || document.json(),
+        || unreachable!("there is no --plot"),
+    )
 }
 
 /// What computes the forces of the library's column.
@@ -156,12 +148,40 @@ const ONE_WORKER: [ComparedWithOne; 2] = [
     ("7.1.11", "process", 800, [BASIC_RANKS, REDUCED_RANKS]),
 ];
 
-/// The serial solvers beside those with one worker, by turns.
-fn one_worker(runs: &Runs) -> Vec<OneWorker> {
+/// Seconds of the serial solvers for a pair of particles and a step. They tell about how long the first row of a table takes. Zeros
+/// before the first runs: these are made in any case.
+#[derive(Clone, Copy, Default)]
+struct Pace {
+    basic: f64,
+    reduced: f64,
+}
+
+impl Pace {
+    /// Pairs and steps, of which each particle has one with itself.
+    fn work(n: usize, steps: u64) -> f64 {
+        (n as f64).powi(2) * steps.max(1) as f64
+    }
+
+    /// Seconds of both solvers for so many particles and steps.
+    fn seconds(self, n: usize, steps: u64) -> [f64; 2] {
+        [self.basic, self.reduced].map(|seconds| seconds * Self::work(n, steps))
+    }
+}
+
+/// The serial solvers beside those with one worker, by turns; and what these runs tell of the others.
+fn one_worker(runs: &Runs) -> (Vec<OneWorker>, Pace) {
+    let mut pace = Pace::default();
     let of = |&(section, worker, particles, ones): &ComparedWithOne| {
         let serial = [&["basic"][..], &["reduced"]].map(|p| subject(p, WorkersFrom::Serial));
         let subjects = [serial[0], ones[0], serial[1], ones[1]];
-        let cells = runs.row(&subjects, particles, runs.steps, &[0.0; 4]);
+        let [basic, reduced] = pace.seconds(particles, runs.steps);
+        let expected = [basic, basic, reduced, reduced];
+        let cells = runs.row(&subjects, particles, runs.steps, &expected);
+        for (pace, cell) in [(&mut pace.basic, &cells[0]), (&mut pace.reduced, &cells[2])] {
+            if let Ok(spread) = &cell.elapsed {
+                *pace = spread.median / Pace::work(particles, runs.steps);
+            }
+        }
         let line = |(cells, solver): (&[Cell], &'static str)| OneWorker {
             section,
             worker,
@@ -173,11 +193,12 @@ fn one_worker(runs: &Runs) -> Vec<OneWorker> {
         let lines = cells.chunks(2).zip(["basic", "reduced"]).map(line);
         lines.collect::<Vec<_>>()
     };
-    ONE_WORKER.iter().flat_map(of).collect()
+    let lines = ONE_WORKER.iter().flat_map(of).collect();
+    (lines, pace)
 }
 
-/// All tables. The first rows tell how long the others take.
-fn measure(runs: &Runs) -> Vec<Table> {
+/// All tables. The first rows tell how long the others take, and `pace` how long the first ones.
+fn measure(runs: &Runs, pace: Pace) -> Vec<Table> {
     let threads = [
         BASIC_THREADS,
         subject(
@@ -200,6 +221,9 @@ fn measure(runs: &Runs) -> Vec<Table> {
         REDUCED_RANKS,
         LIBRARY,
     ];
+    // Those with locks take longer than the reduced solver, and the library less time than the basic one.
+    let [basic, reduced] = pace.seconds(400, runs.steps);
+    let first = [basic, reduced, reduced, reduced, basic, basic, basic];
     let mut tables = vec![Table::new(
         "7.3",
         "Threads, 400 particles. The chapter's columns are OpenMP's. It has no times for the last two ways to sum the forces: one critical \
@@ -208,10 +232,12 @@ fn measure(runs: &Runs) -> Vec<Table> {
         &["basic", "reduced, default", "forces cyclic", "all cyclic"],
         &["critical section", "locks", "library"],
         &TABLE_7_3,
-        &scaled(runs, &TABLE_7_3.map(|row| row.0), &threads, 400),
+        &scaled(runs, &TABLE_7_3.map(|row| row.0), &threads, 400, &first),
     )];
     let workers = TABLE_7_5.map(|row| row.0);
-    let measured = scaled(runs, &workers, &both, 800);
+    let [basic, reduced] = pace.seconds(800, runs.steps);
+    let first = [basic, reduced, basic, reduced, basic];
+    let measured = scaled(runs, &workers, &both, 800, &first);
     let columns = |of: &[usize]| -> Vec<Vec<Cell>> {
         measured
             .iter()
@@ -252,14 +278,20 @@ fn measure(runs: &Runs) -> Vec<Table> {
         &["serial", "GPU"],
         &["library"],
         &TABLE_7_7,
-        &by_size(runs, &TABLE_7_7.map(|row| row.0)),
+        &by_size(runs, &TABLE_7_7.map(|row| row.0), pace),
     ));
     tables
 }
 
-/// Rows of more and more workers.
-fn scaled(runs: &Runs, workers: &[usize], subjects: &[Subject], n: usize) -> Vec<Vec<Cell>> {
-    let mut expected = vec![0.0; subjects.len()];
+/// Rows of more and more workers. A run of each program in the first row takes about the `first` seconds.
+fn scaled(
+    runs: &Runs,
+    workers: &[usize],
+    subjects: &[Subject],
+    n: usize,
+    first: &[f64],
+) -> Vec<Vec<Cell>> {
+    let mut expected = first.to_vec();
     let row = |&workers: &usize| {
         let these: Vec<Subject> = subjects.iter().map(|s| Subject { workers, ..*s }).collect();
         let cells = runs.row(&these, n, runs.steps, &expected);
@@ -275,7 +307,7 @@ fn scaled(runs: &Runs, workers: &[usize], subjects: &[Subject], n: usize) -> Vec
 }
 
 /// Rows of more and more particles: serial, GPU, library with all cores.
-fn by_size(runs: &Runs, sizes: &[usize]) -> Vec<Vec<Cell>> {
+fn by_size(runs: &Runs, sizes: &[usize], pace: Pace) -> Vec<Vec<Cell>> {
     let subjects = [
         subject(&["basic"], WorkersFrom::Nothing),
         subject(&["basic-gpu", "--float"], WorkersFrom::Nothing),
@@ -283,7 +315,14 @@ fn by_size(runs: &Runs, sizes: &[usize]) -> Vec<Vec<Cell>> {
     ];
     let mut known: Vec<Vec<(usize, f64)>> = vec![Vec::new(); subjects.len()];
     let row = |&n: &usize| {
-        let expected: Vec<f64> = known.iter().map(|known| expected(known, n)).collect();
+        // What is not known yet takes less time than the serial solver. A GPU takes most of it for being opened, whatever the size.
+        let serial = |n| pace.seconds(n, 1)[0];
+        let unknown = [serial(n), serial(sizes[0]), serial(n)];
+        let expected: Vec<f64> = known
+            .iter()
+            .zip(unknown)
+            .map(|(known, unknown)| expected(known, n).unwrap_or(unknown))
+            .collect();
         let cells = runs.row(&subjects, n, 1, &expected);
         for (known, cell) in known.iter_mut().zip(&cells) {
             known.extend(cell.elapsed.as_ref().ok().map(|spread| (n, spread.median)));
@@ -293,17 +332,17 @@ fn by_size(runs: &Runs, sizes: &[usize]) -> Vec<Vec<Cell>> {
     sizes.iter().map(row).collect()
 }
 
-/// Expected seconds for `n` particles: a power law through the two largest sizes measured, with an exponent of at
+/// Expected seconds for `n` particles, if any size was measured: a power law through the two largest sizes measured, with an exponent of at
 /// least 0 and at most two. (On a GPU the exponent is small for few particles, because most of the time goes into
 /// opening the device.)
-fn expected(known: &[(usize, f64)], n: usize) -> f64 {
+fn expected(known: &[(usize, f64)], n: usize) -> Option<f64> {
     let (before, &[.., (few, seconds)]) = (known.iter().rev().nth(1), known) else {
-        return 0.0;
+        return None;
     };
     let slope =
         |&(fewer, less): &(usize, f64)| (seconds / less).ln() / (few as f64 / fewer as f64).ln();
     let power = before.map_or(0.0, slope).clamp(0.0, 2.0);
-    seconds * (n as f64 / few as f64).powf(power)
+    Some(seconds * (n as f64 / few as f64).powf(power))
 }
 
 #[cfg(test)]
@@ -312,12 +351,12 @@ mod tests {
 
     #[test]
     fn a_time_grows_as_it_did() {
-        assert_eq!(expected(&[], 1024), 0.0);
+        assert_eq!(expected(&[], 1024), None);
         // Of one size nothing is known of the growth.
-        assert_eq!(expected(&[(1024, 0.3)], 2048), 0.3);
-        let pairs = expected(&[(512, 9.0), (1024, 1.0), (2048, 4.0)], 32768);
+        assert_eq!(expected(&[(1024, 0.3)], 2048), Some(0.3));
+        let pairs = expected(&[(512, 9.0), (1024, 1.0), (2048, 4.0)], 32768).unwrap();
         assert!((pairs / 1024.0 - 1.0).abs() < 1e-12, "{pairs}");
         // A GPU that has only been opened yet, and faster at that the second time.
-        assert_eq!(expected(&[(1024, 0.3), (2048, 0.29)], 1 << 20), 0.29);
+        assert_eq!(expected(&[(1024, 0.3), (2048, 0.29)], 1 << 20), Some(0.29));
     }
 }

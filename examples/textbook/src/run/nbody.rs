@@ -1,9 +1,10 @@
 //! Runs an n-body solver: input, solver, output.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use kirin::client::Grape;
-use kirin_kit::command::{Ended, named, print};
+use kirin_kit::command::{Ended, named, print_to_reader};
 use kirin_kit::communicator::launch::{Job, RankFailure, on_first};
 use kirin_kit::communicator::{CommunicationError, Communicator, Counted, Operation};
 use kirin_report::machine::processor_seconds;
@@ -49,8 +50,8 @@ pub fn run(
     solve_and_print(&mut particles(problem)?, problem, true, solve)?
 }
 
-/// The same for particles that are there; one process of several `prints`. Returns what printing returns: the first
-/// error, with which the solver goes on, as other processes may wait for this one.
+/// The same for particles that are there; one process of several `prints`. Returns what printing returns. An output that
+/// cannot be written, or whose reader has gone away, is the last one.
 fn solve_and_print<E>(
     particles: &mut Particles,
     problem: &Problem,
@@ -64,10 +65,15 @@ fn solve_and_print<E>(
     let plan = problem.plan();
     particles.begin(plan.scheme);
     let began = Instant::now();
-    let mut printed = Ok(());
+    let goes_on = Ok(ControlFlow::Continue(()));
+    let mut printed = goes_on.clone();
     let longest = solve(particles, &plan, &mut |step, present| {
-        if printed.is_ok() {
+        if printed == goes_on {
             printed = show(&plan, step, present);
+        }
+        match printed {
+            Ok(flow) => flow,
+            Err(_) => ControlFlow::Break(()),
         }
     })?;
     if prints {
@@ -75,11 +81,11 @@ fn solve_and_print<E>(
         if let Some(seconds) = longest {
             eprintln!("longest worker: {seconds:.6e} s of processor time");
         }
-        if !problem.no_output && printed.is_ok() {
+        if !problem.no_output && printed == goes_on {
             printed = show(&plan, plan.steps, particles);
         }
     }
-    Ok(printed)
+    Ok(printed.map(|_| ()))
 }
 
 /// Runs a solver with message passing.
@@ -175,8 +181,8 @@ impl Job for RankSolver<'_> {
 }
 
 /// Prints the particles as they are before `step`.
-fn show(plan: &Assignment, step: usize, particles: &Particles) -> Result<(), String> {
+fn show(plan: &Assignment, step: usize, particles: &Particles) -> Result<ControlFlow<()>, String> {
     let mut shown = particles.clone();
     shown.show(plan.scheme);
-    print(&shown.table(step as f64 * plan.scheme.dt()))
+    print_to_reader(&shown.table(step as f64 * plan.scheme.dt()))
 }

@@ -1,5 +1,7 @@
 //! Sample sort on a GPU. Every step is a kernel of `kernels/sort.cu`; only the sorted keys are copied back.
 
+use std::time::Duration;
+
 use kirin_device::{Argument, Gpu};
 
 use super::Key;
@@ -14,6 +16,8 @@ const SAMPLE: usize = 16;
 const DEALT: usize = 4096;
 /// Most thread blocks for that.
 const MOST_BLOCKS: usize = 256;
+/// Time in which a thread compares two keys in global memory, and exchanges them, on the slowest GPU.
+const EXCHANGE: Duration = Duration::from_micros(1);
 
 /// Sorts `keys` by thread blocks of so many threads, a multiple of a warp's 32.
 ///
@@ -60,5 +64,14 @@ pub fn sort(keys: &mut [Key], threads: usize) -> Result<(), String> {
         threads,
         &[&sorted, &counts, &stride, &n],
     )?;
+    gpu.plan(longest(keys.len(), threads));
     Ok(sorted.copy_to(keys)?)
+}
+
+/// How long the sort of `n` keys takes on the slowest GPU if all are in one bucket, which one thread block sorts.
+fn longest(n: usize, threads: usize) -> Duration {
+    // A bitonic sort has so many rounds, in each of which every key is compared with another.
+    let merges = f64::from(n.next_power_of_two().ilog2());
+    let rounds = merges * (merges + 1.0) / 2.0;
+    EXCHANGE.mul_f64(rounds * n.div_ceil(2) as f64 / threads as f64)
 }

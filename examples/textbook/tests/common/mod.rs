@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
+use std::ops::ControlFlow;
+
 use kirin_testing::Program;
 use textbook::nbody::basic;
 use textbook::particles::{Assignment, Output, Particles};
@@ -42,6 +44,7 @@ pub fn solved(
         assert_eq!(step, expected);
         expected += 5;
         all.push(present.clone());
+        ControlFlow::Continue(())
     });
     all.push(particles);
     all
