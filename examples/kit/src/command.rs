@@ -253,11 +253,11 @@ pub fn print(text: &str) -> Result<(), String> {
     print_to_reader(text).map(|_| ())
 }
 
-/// Like [`print`]. Breaks where the reader has gone away: what a program prints later has no reader either.
+/// Like [`print()`]. Breaks where the reader has gone away: what a program prints later has no reader either.
 ///
 /// # Errors
 ///
-/// Those of [`print`].
+/// Those of [`print()`].
 pub fn print_to_reader(text: &str) -> Result<ControlFlow<()>, String> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
