@@ -17,7 +17,7 @@ const BITS: usize = 64 * PAGE;
 /// Slots that are looked at together where there is no table.
 const LOOKED_AT: usize = 32;
 
-/// A number that depends on a position. Its upper half is below [`BITS`].
+/// A number that depends on a position. Its upper half is the bit of the filter, its lower half the tag.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hash(u32);
 

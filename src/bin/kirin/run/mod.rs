@@ -146,13 +146,33 @@ struct Taken {
     companions: BTreeSet<&'static str>,
 }
 
-impl From<Findings> for Taken {
-    fn from(findings: Findings) -> Self {
-        Self {
-            replaced: findings.replaced,
-            companions: findings.companions,
+impl Taken {
+    /// What kirin takes the place of in a program that calls the interface.
+    ///
+    /// # Errors
+    ///
+    /// The program needs forces that kirin does not have; in words.
+    fn of(program: &Path, findings: Findings) -> Result<Self, String> {
+        match findings.lacking {
+            Some(call) => Err(refusal(
+                program,
+                &format!(
+                    "it calls {call}, and kirin has no forces with a cutoff and no quadrupoles"
+                ),
+            )),
+            None => Ok(Self {
+                replaced: findings.replaced,
+                companions: findings.companions,
+            }),
         }
     }
+}
+
+fn refusal(program: &Path, why: &str) -> String {
+    format!(
+        "{}: kirin cannot take part in this program: {why}",
+        program.display()
+    )
 }
 
 /// A look at the program. `None` if kirin is linked into it: nothing is to be preloaded.
@@ -162,24 +182,25 @@ fn look(words: &[OsString]) -> Result<Option<Taken>, String> {
         return Ok(Some(Taken::default()));
     };
     let program = match program::examine(&path, SONAME) {
-        Some(Program::Dynamic(findings)) if findings.calls => return Ok(Some(findings.into())),
+        Some(Program::Dynamic(findings)) if findings.calls => {
+            return Taken::of(&path, findings).map(Some);
+        }
         Some(Program::Own) => return Ok(None),
         program => program,
     };
     // mpirun, nice, a shell: what they start is among their arguments.
     for word in &words[1..] {
         match argument(word) {
-            Some(Program::Dynamic(findings)) if findings.calls => return Ok(Some(findings.into())),
+            Some(Program::Dynamic(findings)) if findings.calls => {
+                return Taken::of(Path::new(word), findings).map(Some);
+            }
             // A child that needs no library. Another child may.
             Some(Program::Own) => return Ok(Some(Taken::default())),
             _ => {}
         }
     }
     match program {
-        Some(Program::OutOfReach(why)) => Err(format!(
-            "{}: kirin cannot take part in this program: {why}",
-            path.display()
-        )),
+        Some(Program::OutOfReach(why)) => Err(refusal(&path, &why)),
         Some(Program::Dynamic(_)) => {
             eprintln!(
                 "kirin: {}: neither this program nor its libraries call the GRAPE-6 interface; \

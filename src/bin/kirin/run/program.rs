@@ -63,10 +63,6 @@ pub fn examine(path: &Path, soname: &str) -> Option<Program> {
                         "it has a GRAPE-6 library linked into it; link it again, with kirin's"
                             .to_owned(),
                     )
-                } else if let Some(name) = &findings.lacking {
-                    Program::OutOfReach(format!(
-                        "it calls {name}, and kirin has no forces with a cutoff and no quadrupoles"
-                    ))
                 } else {
                     Program::Dynamic(findings)
                 }

@@ -87,6 +87,7 @@ fn programs_out_of_reach_are_refused() {
     refused(&["./pie"], "statically");
     assert!(pair(&folder, "libpg5.so", &["-DCUTOFF"]));
     refused(&["./client"], "no forces with a cutoff");
+    refused(&["env", "./client"], "no forces with a cutoff");
     assert!(pair(&folder, "libg6.so", &[]));
 
     let chmod = |mode| {
