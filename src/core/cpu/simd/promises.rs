@@ -407,7 +407,7 @@ fn attractions_of<S: Simd<T: Element>, const FINE: bool>(
     most: f64,
 ) {
     let corrections = s.vectorize(Measure::<S, FINE> { s, reduced });
-    let (mut sum, mut of_potentials, mut count) = (0.0_f64, 0.0, 0.0);
+    let (mut sum, mut of_potentials, mut count) = (0.0, 0.0_f64, 0.0);
     for power in S::T::SQUARES.map(|p| p / 2) {
         let x =
             std::array::from_fn(|l| S::T::from_f64((1.0 + l as f64 / 57.0) * 10.0_f64.powi(power)));
@@ -446,8 +446,14 @@ fn attractions_of<S: Simd<T: Element>, const FINE: bool>(
             }
         }
     }
-    let mean = f64::max((sum / count).abs(), (of_potentials / count).abs());
-    assert!(mean < 0.1 * most, "{name}: {mean:e} in the mean");
+    let mean: f64 = sum / count;
+    assert!(mean.abs() < 0.1 * most, "{name}: {mean:e} in the mean");
+    // The mean that corrects forces would leave 1.8e-5 (AVX-512) and 4.5e-5 (AVX2) on a Zen 5.
+    let mean = of_potentials / count;
+    assert!(
+        mean.abs() < 1.5e-5,
+        "{name}: {mean:e} in the mean of potentials"
+    );
 }
 
 /// Prediction has no fused operations and one order: the same tiles everywhere.
