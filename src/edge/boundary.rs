@@ -20,10 +20,11 @@ pub fn unsupported(reason: &'static str) -> Result<c_int> {
 /// Runs a call. Turns an error into its code and a line on stderr, and lets no panic pass.
 #[inline]
 pub fn guard(name: &'static str, call: impl FnOnce() -> Result<c_int>) -> c_int {
-    let answered = entry::once(|| match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(value)) => value,
-        Ok(Err(error)) => report(name, &error),
-        Err(payload) => report_panic(name, &*payload),
+    // What `catch_unwind` returns goes through memory. An integer is read as it was written; of a larger result a part is
+    // written and the whole read, and for that a processor waits until all earlier stores have reached the cache.
+    let code = || call().unwrap_or_else(|error| report(name, &error));
+    let answered = entry::once(|| {
+        catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| report_panic(name, &*payload))
     });
     answered.unwrap_or_else(|| refuse(name))
 }

@@ -53,29 +53,24 @@ pub fn forces(shares: &[Share<'_>], forces: &mut [Force]) {
         return;
     };
     let joins = joins.take();
+    // Where the host joined the sums of a device, sums that are not needed any more follow those that it kept.
     let columns: Vec<&[f64]> = shares
         .iter()
-        .flat_map(|s| s.sums.chunks_exact(ni))
+        .flat_map(|s| s.sums.chunks_exact(ni).take(s.leaves.len() * SUMS))
         .collect();
-    // Where the host joined the sums of a device, sums that are not needed any more follow those that it kept.
-    let mut kept = Vec::new();
-    let mut before = 0;
-    for share in shares {
-        kept.extend((0..share.leaves.len()).map(|n| before + n * SUMS));
-        before += share.sums.len() / ni;
-    }
-    if let [only] = kept[..] {
-        let s: [&[f64]; SUMS] = std::array::from_fn(|c| &columns[only + c][..ni]);
+    let (columns, _) = columns.as_chunks::<SUMS>();
+    if let [only] = columns {
+        let s = only.map(|column| &column[..ni]);
         for (i, force) in forces.iter_mut().enumerate() {
             *force = of_sums(|c| s[c][i]);
         }
         return;
     }
-    let mut sums: Vec<Sums> = vec![[[0.0; CHUNK]; SUMS]; kept.len()];
+    let mut sums: Vec<Sums> = vec![[[0.0; CHUNK]; SUMS]; columns.len()];
     for (chunk, begin) in forces.chunks_mut(CHUNK).zip((0..).step_by(CHUNK)) {
         let run = begin..begin + chunk.len();
-        for (sum, &first) in sums.iter_mut().zip(&kept) {
-            for (to, from) in sum.iter_mut().zip(&columns[first..]) {
+        for (sum, columns) in sums.iter_mut().zip(columns) {
+            for (to, from) in sum.iter_mut().zip(columns) {
                 to[..chunk.len()].copy_from_slice(&from[run.clone()]);
             }
         }

@@ -18,14 +18,16 @@ const NEAR: Range<i32> = -26..26;
 const CLASSES: usize = 2049;
 
 /// The class of a particle by the greatest component of a vector: 0 for zero, else one for each power of two.
-#[inline]
+#[inline(always)]
 fn class(vector: &[f64; 3]) -> u16 {
     // Magnitudes are in the order of their bits.
+    let magnitude = |component: f64| component.abs().to_bits();
     let of = |magnitude: u64| (magnitude >> 52) as u16 + u16::from(magnitude != 0);
-    let greatest = vector.map(|c| c.abs().to_bits()).into_iter().max();
-    match greatest {
-        Some(greatest) if greatest < f64::INFINITY.to_bits() => of(greatest),
-        _ => of(greatest_component(vector).to_bits()),
+    let [x, y, z] = vector;
+    let greatest = magnitude(*x).max(magnitude(*y)).max(magnitude(*z));
+    match greatest < f64::INFINITY.to_bits() {
+        true => of(greatest),
+        false => of(greatest_component(vector).to_bits()),
     }
 }
 
@@ -119,6 +121,23 @@ struct Counted {
     slots: [u64; PAGE / 64],
 }
 
+impl Counted {
+    /// Counts no slots but these any more.
+    #[cold]
+    fn drop_all_but(&mut self, present: &[u64; PAGE / 64], counts: &mut [Counts; 2]) {
+        for (word, (counted, present)) in self.slots.iter_mut().zip(present).enumerate() {
+            let mut gone = *counted & !present;
+            *counted &= present;
+            while gone != 0 {
+                let slot = 64 * word + gone.trailing_zeros() as usize;
+                gone &= gone - 1;
+                let old = self.classes[slot];
+                (0..2).for_each(|k| counts[k].add(old[k], -1));
+            }
+        }
+    }
+}
+
 impl Default for DeviceScaling {
     fn default() -> Self {
         Self {
@@ -150,28 +169,22 @@ impl DeviceScaling {
             }
             // Another backend may have seen slots become empty: those are not among the changed ones.
             let present = page.present();
-            for (word, (counted, present)) in page_counted.slots.iter_mut().zip(present).enumerate()
-            {
-                let mut gone = *counted & !present;
-                *counted &= present;
-                changed |= gone != 0;
-                while gone != 0 {
-                    let slot = 64 * word + gone.trailing_zeros() as usize;
-                    gone &= gone - 1;
-                    let old = page_counted.classes[slot];
-                    (0..2).for_each(|k| counts[k].add(old[k], -1));
-                }
+            let slots = page_counted.slots.iter().zip(present);
+            if slots.fold(0, |gone, (counted, present)| gone | counted & !present) != 0 {
+                changed = true;
+                page_counted.drop_all_but(present, counts);
             }
             for slot in page.changed().iter().filter(|&slot| page.holds(slot)) {
                 let (word, bit) = (slot / 64, 1 << (slot % 64));
                 let before = page_counted.slots[word] & bit != 0;
                 let old = page_counted.classes[slot];
-                page_counted.slots[word] |= bit;
-                let new = particles.position_and_velocity(slot).map(|v| class(&v));
+                let [x, v] = particles.position_and_velocity(slot);
+                let new = [class(&x), class(&v)];
                 if before && old == new {
                     continue;
                 }
                 changed = true;
+                page_counted.slots[word] |= bit;
                 for (counts, (old, new)) in counts.iter_mut().zip(old.into_iter().zip(new)) {
                     counts.add(old, -i32::from(before));
                     counts.add(new, 1);

@@ -63,6 +63,7 @@ impl Todo {
     }
 
     /// What the kernel `advance` has to do for it. Its records begin at word `begin`.
+    #[inline(always)]
     fn work(&self, info: PageInfo, begin: usize) -> PageWork {
         let fresh = if self.fresh { WORK_FRESH } else { 0 };
         let short = if self.is_short { WORK_SHORT } else { 0 };
@@ -287,6 +288,8 @@ impl Store {
 
     /// Notes that a page will be up to date, and returns what the kernel `advance` has to do for that. The page's
     /// records begin at word `begin`.
+    // A part of the loop over the pages, so that the work is written to its place and nowhere else before.
+    #[inline(always)]
     pub fn note(
         &mut self,
         (page, particles): (&Header, &Particles),
@@ -297,15 +300,30 @@ impl Store {
     ) -> PageWork {
         let slot = &mut self.residents[todo.place as usize];
         let stamp = (self.epoch, own_stamp(page, stamp));
-        if let Some(resident) = slot
-            && !todo.fresh
-            && resident.has_summary_of(page, particles)
-        {
-            resident.version = page.version();
-            resident.predicted = stamp;
-            resident.is_short = todo.is_short;
-            return todo.work(resident.info, begin);
+        match slot {
+            Some(resident) if !todo.fresh && resident.has_summary_of(page, particles) => {
+                resident.version = page.version();
+                resident.predicted = stamp;
+                resident.is_short = todo.is_short;
+                todo.work(resident.info, begin)
+            }
+            _ => {
+                let info = self.summarize((page, particles), todo, stamp, precision);
+                todo.work(info, begin)
+            }
         }
+    }
+
+    /// Finds out what the device is to know of a page.
+    #[inline(never)]
+    fn summarize(
+        &mut self,
+        (page, particles): (&Header, &Particles),
+        todo: &Todo,
+        predicted: (u64, Stamp),
+        precision: Precision,
+    ) -> PageInfo {
+        let slot = &mut self.residents[todo.place as usize];
         let before = slot
             .as_ref()
             .filter(|r| r.mass_version == particles.mass_version && !todo.fresh);
@@ -350,10 +368,10 @@ impl Store {
             mass_version: particles.mass_version,
             index_version: particles.index_version,
             info,
-            predicted: stamp,
+            predicted,
             is_short: todo.is_short,
         });
-        todo.work(info, begin)
+        info
     }
 
     /// Changes when pages get other places.
