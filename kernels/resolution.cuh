@@ -84,7 +84,7 @@ struct Reach {
         const double norm2 = __dadd_rn(__dadd_rn(__dmul_rn(x[0], x[0]), __dmul_rn(x[1], x[1])), __dmul_rn(x[2], x[2]));
         const double norm = __dadd_rn(__dadd_rn(x[0], x[1]), x[2]);
         const double close = split ? B::close() : 0.0;
-        in_range = norm2 <= FARTHEST * FARTHEST && eps2 <= FARTHEST;
+        in_range = norm2 <= FARTHEST * FARTHEST && eps2 <= FARTHEST * FARTHEST;
         closest = fmax(__dmul_rn(close, norm), CLOSEST);
         closest2 = fmax(__dmul_rn(close * close, norm2), CLOSEST * CLOSEST);
         distance = __dadd_rn(norm, __dsqrt_rn(fmax(eps2, 0.0)));
@@ -195,8 +195,9 @@ __device__ __forceinline__ bool prove_every_pair(const Run<P>& run, const Target
     // No less than the distance from the origin.
     const Number distance = P::add(P::add(P::magnitude(i.x[0]), P::magnitude(i.x[1])), P::magnitude(i.x[2]));
     const Number told = P::SPLIT ? P::greatest(P::mul(distance, (Number)B::close()), (Number)CLOSEST) : (Number)CLOSEST;
-    // 1 + eps^2 is more than the softening length.
-    const Number d = P::add(P::add(distance, run.radius()), P::add(i.eps2, (Number)2));
+    // Both 1 + eps^2 and eps^2 / (2 c) + c / 2 are more than the softening length, for any c.
+    const Number softening = P::least(P::add(i.eps2, (Number)2), P::add(P::mul(i.eps2, (Number)(1.0 / 16384.0)), (Number)4097));
+    const Number d = P::add(P::add(distance, run.radius()), softening);
     const Number term = (Number)(2.0 * B::term());
     const Number least = P::mul(P::mul(P::mul(term, d), d), d);
     if (!(least <= run.least_mass)) {
@@ -210,7 +211,7 @@ __device__ __forceinline__ bool prove_every_pair(const Run<P>& run, const Target
             return false;
         }
     }
-    return are_finite(sums) && run.one_sign() && distance <= (Number)FARTHEST && i.eps2 <= (Number)FARTHEST
+    return are_finite(sums) && run.one_sign() && distance <= (Number)FARTHEST && i.eps2 <= (Number)(FARTHEST * FARTHEST)
         && P::mul(greatest, told) <= P::mul(run.least_mass, (Number)ROUNDING);
 }
 

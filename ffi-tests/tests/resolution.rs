@@ -31,7 +31,7 @@ fn states() -> Vec<State> {
     let bools = [false, true];
     for x in [0.0, 0.3, 7e4, 5e7, 3e9] {
         for v in [0.0, 1e-300, 1e-25, 2e-13, 1.0] {
-            for eps2 in [0.0, 1e-4, 3e4, 1e9] {
+            for eps2 in [0.0, 1e-4, 3e4, 1e9, 1e13, 3e16] {
                 for (outside, radius) in [(0, 1.0), (1, 2e5), (2, 3e6), (3, 1e9), (3, 1e25)] {
                     for least_mass in [0.0, 1e-300, 1e-35, 1e-18, 1e-6, 1.0, f64::INFINITY] {
                         for one_sign in bools {

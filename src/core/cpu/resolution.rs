@@ -142,7 +142,7 @@ impl Resolution {
         let (closest, closest2) = resolved(norm, norm2, if split { CLOSE } else { 0.0 });
         Self {
             // False for NaN, too.
-            in_range: norm2 <= FARTHEST * FARTHEST && eps2 <= FARTHEST,
+            in_range: norm2 <= FARTHEST * FARTHEST && eps2 <= FARTHEST * FARTHEST,
             closest,
             closest2,
             distance: norm + eps2.max(0.0).sqrt(),

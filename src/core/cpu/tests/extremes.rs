@@ -241,6 +241,41 @@ fn a_small_potential_is_no_proof() {
     }
 }
 
+/// A softening length that is large in the client's units is none in those of the stars.
+#[test]
+fn a_large_softening_costs_nothing() {
+    for (size, eps) in [(1e4, 1e4), (1e7, 2e4), (1e7, 5e6)] {
+        let mut numbers = Random::new(7);
+        let mut memory = JMemory::default();
+        let mut star = |index| JParticle {
+            index,
+            mass: 1.0,
+            x: numbers.vector(size),
+            v: numbers.vector(1.0),
+            ..JParticle::default()
+        };
+        let stars: Vec<_> = (0..1000).map(&mut star).collect();
+        for (address, star) in (0..).zip(&stars) {
+            memory.write(address, star).unwrap();
+        }
+        let block = ForceRequest {
+            nj: stars.len(),
+            ti: 0.0,
+            particles: i_particles(&stars[..50], eps * eps),
+        };
+        for precision in PRECISIONS {
+            for (name, mut backend) in backends(precision, 1) {
+                let found = results(&mut *backend, &memory, &block);
+                let what = format!("{name} {precision}, {size:e}, {eps:e}");
+                assert_eq!(backend.leaves_again(), 0, "{what}");
+                let errors = errors_of(&memory, &block, &found.forces);
+                let within = errors.iter().all(|&e| e <= tolerance(precision));
+                assert!(within, "{what}: {errors:?}");
+            }
+        }
+    }
+}
+
 use super::errors as errors_of;
 
 /// (The emulator Bochs 2.7 fails here with AVX-512 for eps^2 = 1e-323, which is 2^-1073: its estimates of the root are sqrt(2)
