@@ -19,6 +19,9 @@ const PREDICTION: (f64, f64) = (100.0, 256.0);
 /// The same for one distance of a neighbour list.
 const DISTANCE: (f64, f64) = (9.0, 24.0);
 
+/// Issue slots, and double-precision instructions, of a pair that is summed again in double precision.
+const AGAIN: (f64, f64) = (270.0, 60.0);
+
 /// Bytes that a multiprocessor reads from the second-level cache in a clock.
 const CACHE_BYTES: f64 = 32.0;
 
@@ -205,6 +208,16 @@ impl Conditions {
     /// Bytes that the driver keeps on the device for stacks: as many as it can run threads at a time.
     pub fn stacks(&self) -> usize {
         STACK * chip(self.capability).threads * self.multiprocessors
+    }
+
+    /// How many times as long as planned forces take if every leaf is summed again in double precision, about.
+    pub fn longest(&self, tile: usize) -> f64 {
+        if self.precision == Precision::Double {
+            return 1.0;
+        }
+        let (slots, doubles) = AGAIN;
+        let again = (slots * self.issue()).max(doubles * LANES / chip(self.capability).double);
+        1.0 + again / FILLED / self.slots(tile)
     }
 
     /// Clocks that an issue slot takes.

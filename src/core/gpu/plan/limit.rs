@@ -1,7 +1,15 @@
 //! Keeps launches short on devices with a display: their drivers end a kernel that runs for a few seconds.
 
-/// Longest launch that is planned there, seconds. It is far below the drivers' limit because plans are predictions.
+/// Longest launch that is planned there, seconds. It is far below the drivers' limit of some seconds because plans are predictions.
 pub const LONGEST: f64 = 0.3;
+
+/// How many times as long a launch may take in the worst case.
+const WORST: f64 = 5.0;
+
+/// The seconds by which a launch is limited that is planned to take `seconds`, and `longest` times as long in the worst case.
+pub fn limited(seconds: f64, longest: f64) -> f64 {
+    seconds * (longest / WORST).max(1.0)
+}
 
 /// Halves `most` until its planned `seconds` are within [`LONGEST`]. Never less than `least`, below which a launch would
 /// not become shorter.
@@ -37,13 +45,23 @@ mod tests {
                     split: true,
                 };
                 let seconds = |clocks: f64| clocks / (clock * 1e9);
-                let planned = |ni| seconds(LaunchPlan::new(ni, pages, &conditions).clocks);
-                let ni = most(65536, LEAST_COLUMNS, planned);
+                let plan = |ni| LaunchPlan::new(ni, pages, &conditions);
+                let limit = |ni| {
+                    let plan = plan(ni);
+                    limited(seconds(plan.clocks), conditions.longest(plan.tile))
+                };
+                let ni = most(65536, LEAST_COLUMNS, limit);
+                let planned = seconds(plan(ni).clocks);
                 // The smallest block of all on the slowest of them takes 0.35 s.
                 let allowed = if ni == LEAST_COLUMNS { 0.4 } else { LONGEST };
-                assert!(planned(ni) <= allowed, "{conditions:?}: {ni}");
+                assert!(planned <= allowed, "{conditions:?}: {ni}");
+                let worst = planned * conditions.longest(plan(ni).tile);
                 assert!(
-                    ni == 65536 || planned(2 * ni) > LONGEST,
+                    ni == LEAST_COLUMNS || worst <= WORST * LONGEST,
+                    "{conditions:?}: {ni}"
+                );
+                assert!(
+                    ni == 65536 || limit(2 * ni) > LONGEST,
                     "{conditions:?}: {ni}"
                 );
                 let planned = |ni| seconds(conditions.list_clocks(ni, pages));

@@ -80,9 +80,10 @@ impl DeviceQueue {
         if !self.device.is_watched || pages == 0 {
             return ni;
         }
+        let conditions = self.conditions();
         limit::most(ni, LEAST_COLUMNS, |n| {
-            let clocks = self.plan(n, pages).clocks;
-            self.seconds(clocks)
+            let plan = self.plan(n, pages);
+            limit::limited(self.seconds(plan.clocks), conditions.longest(plan.tile))
         })
     }
 
