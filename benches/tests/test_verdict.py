@@ -89,6 +89,12 @@ class Verdicts(unittest.TestCase):
         self.assertIn("acc rms is 2.0e-7", text)
         self.assertFalse(well)
 
+    def test_the_verdict_of_the_results_is_what_the_script_writes(self):
+        folder = pathlib.Path(verdict.__file__).parent / "results/gpu-h100"
+        command, written = (folder / "verdict.txt").read_text().split("\n", 1)
+        self.assertEqual(command, "$ benches/verdict.py benches/results/gpu-h100")
+        self.assertEqual(verdict.report(folder)[0], written)
+
     def test_nothing_measured_is_a_failure(self):
         self.assertFalse(self.report({})[1])
 

@@ -1,5 +1,7 @@
-"""The links of the site's pages: python docs/site/test_stage.py"""
+"""The links of the site's pages, and which folders the site may replace: python docs/site/test_stage.py"""
 
+import os
+import subprocess
 import unittest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,6 +50,31 @@ class Links(unittest.TestCase):
         text = "text\n\n```sh\n[a](none.md)\n```\n\nmore\n"
         found, staging = self.staged(text)
         self.assertEqual((found, staging.errors), (text, []))
+
+
+class Folders(unittest.TestCase):
+    def build(self, folder):
+        """Runs `build` with a Python that is too old, so it ends with 77 once it has accepted the folder."""
+        with TemporaryDirectory() as programs:
+            old = Path(programs) / "python3"
+            old.write_text("#!/bin/sh\nexit 1\n")
+            old.chmod(0o755)
+            environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+            build = [Path(__file__).resolve().parent / "build", folder]
+            return subprocess.run(build, env=environment, capture_output=True, text=True)
+
+    def test_only_a_site_that_the_script_has_built_is_replaced(self):
+        with TemporaryDirectory() as folder:
+            page = Path(folder) / "site/index.html"
+            self.assertEqual(self.build(page.parent).returncode, 77)
+            page.parent.mkdir()
+            page.write_text("somebody's own\n")
+            refused = self.build(page.parent)
+            self.assertEqual(refused.returncode, 1, refused.stdout)
+            self.assertIn("is there already", refused.stderr)
+            self.assertEqual(page.read_text(), "somebody's own\n")
+            (page.parent / ".kirin-site").touch()
+            self.assertEqual(self.build(page.parent).returncode, 77)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Gravity: sources, and what they do at points."""
 
 import ctypes
-import functools
 import os
 from typing import NamedTuple, Optional
 
@@ -10,23 +9,9 @@ import numpy as np
 from . import _arrays, _library, _pieces, _point
 from ._arrays import INTEGER, new, number, numbers, put_numbers, put_vectors, squares, vectors
 from ._errors import raise_for
-from ._handle import Handle
+from ._handle import Handle, held
 
 _byref = ctypes.byref
-
-
-def _held(again):
-    """A method during which no other thread changes the sources: what it reads of them holds for its forces, too. `again` lets a signal
-    handler call it while its thread is in another method."""
-
-    def of(method):
-        @functools.wraps(method)
-        def held(self, *arguments, **named):
-            return self._lock.hold(self._handle, lambda: method(self, *arguments, **named), again)
-
-        return held
-
-    return of
 
 
 class Forces(NamedTuple):
@@ -87,9 +72,8 @@ class Gravity(Handle):
     [-4.]
     """
 
-    # The time of all sources, or None if they have several; whether they have softening lengths of their own; what is held while they
-    # change, and while forces are computed.
-    __slots__ = ("_time", "_softened", "_lock")
+    # The time of all sources, or None if they have several; whether they have softening lengths of their own.
+    __slots__ = ("_time", "_softened")
     _opens = staticmethod(_library.open_)
 
     def __init__(
@@ -97,7 +81,6 @@ class Gravity(Handle):
     ):
         self._open()
         self._time, self._softened = 0.0, False
-        self._lock = _pieces.Lock()
         try:
             if precision is not None:
                 self.set_precision(precision)
@@ -189,7 +172,7 @@ class Gravity(Handle):
             raise ValueError("the sources have softening lengths of their own: without x, one number eps would have no effect")
         return eps
 
-    @_held(again=True)
+    @held(again=True)
     def accelerations(self, x=None, *, eps=None, source=None, time=None, out=None):
         """Accelerations at points, (n, 3): the sum of m (xj - x) / (r^2 + eps^2)^(3/2) over the sources.
 
@@ -218,7 +201,7 @@ class Gravity(Handle):
         del keep
         return _arrays.in_place(acc, out)
 
-    @_held(again=True)
+    @held(again=True)
     def potentials(self, x=None, *, eps=None, source=None, time=None, out=None):
         """Potentials at points, (n,): minus the sum of m / sqrt(r^2 + eps^2) over the sources.
 
@@ -235,7 +218,7 @@ class Gravity(Handle):
         del keep
         return _arrays.in_place(pot, out)
 
-    @_held(again=True)
+    @held(again=True)
     def forces(
         self, x=None, v=None, *, eps=None, source=None, time=None, jerk=False, potential=False, nearest=False
     ):
@@ -272,7 +255,7 @@ class Gravity(Handle):
         del keep
         return Forces(acc, j, p, k, None if d is None else np.sqrt(d, out=d))
 
-    @_held(again=False)
+    @held(again=False)
     def neighbours(self, radius, x=None, *, source=None, time=None):
         """The sources nearer to each point than `radius`, a number or (n,): offsets and indices.
 

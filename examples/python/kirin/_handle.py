@@ -1,24 +1,42 @@
 """What `Gravity` and `Tree` share: a handle of the library, and the targets of a call."""
 
 import ctypes
+import functools
 
 from . import _library
 from ._arrays import INTEGER, numbers, put_numbers, put_vectors, squares, vectors
 from ._errors import raise_for
+from ._pieces import Lock
 
 #: The precisions, at their numbers.
 PRECISIONS = ("auto", "mixed", "double", "single", "adaptive", "double-single", "reduced")
 
 
+def held(again):
+    """A method during which no other thread changes the sources: what it reads of them holds for its forces, too. `again` lets a signal
+    handler call it while its thread is in another method."""
+
+    def of(method):
+        @functools.wraps(method)
+        def holding(self, *arguments, **named):
+            return self._lock.hold(self._handle, lambda: method(self, *arguments, **named), again)
+
+        return holding
+
+    return of
+
+
 class Handle:
     """An open handle of the library."""
 
-    __slots__ = ("_handle", "__weakref__")
+    # `_lock` is held while the sources change, and while forces are computed.
+    __slots__ = ("_handle", "_lock", "__weakref__")
 
     def __new__(cls, *_, **__):
         self = super().__new__(cls)
         # Also where __init__ is never reached, as after an argument with another name.
         self._handle = 0
+        self._lock = Lock()
         return self
 
     def _open(self):

@@ -6,7 +6,7 @@ from . import _arrays, _library
 from ._arrays import new, number, numbers, put_numbers, put_vectors, vectors
 from ._errors import raise_for
 from ._gravity import Forces
-from ._handle import Handle
+from ._handle import Handle, held
 
 _byref = ctypes.byref
 
@@ -65,10 +65,13 @@ class Tree(Handle):
         sources = _library.Sources()
         put_vectors(sources, "x", x)
         put_numbers(sources, "mass", m)
-        status = _library.tree_set_sources(self._handle, len(x), _byref(sources))
+        status = self._lock.hold(
+            self._handle, lambda: _library.tree_set_sources(self._handle, len(x), _byref(sources))
+        )
         if status < 0:
             raise_for(status)
 
+    @held(again=True)
     def accelerations(self, x=None, *, theta=0.7, quadrupoles=False, eps=0.0, source=None, out=None):
         """Accelerations at points, (n, 3), or of the sources themselves where `x` is not given.
 
@@ -88,6 +91,7 @@ class Tree(Handle):
         del keep
         return _arrays.in_place(acc, out)
 
+    @held(again=True)
     def potentials(self, x=None, *, theta=0.7, quadrupoles=False, eps=0.0, source=None, out=None):
         """Potentials at points, (n,). The arguments are those of `accelerations`."""
         results = _library.Results()
@@ -97,6 +101,7 @@ class Tree(Handle):
         del keep
         return _arrays.in_place(pot, out)
 
+    @held(again=True)
     def forces(self, x=None, *, theta=0.7, quadrupoles=False, eps=0.0, source=None):
         """Accelerations and potentials at points, as `Forces` without jerks and neighbours."""
         results = _library.Results()

@@ -667,6 +667,34 @@ class Processes(unittest.TestCase):
                 np.testing.assert_array_equal(one, two, str(k))
         np.testing.assert_array_equal(gravity.accelerations(), wanted.accelerations())
 
+    def test_forces_of_a_tree_and_a_change_of_another_thread_wait_for_each_other(self):
+        x = RNG.normal(size=(60, 3))
+        for name in ("tree_forces", "tree_set_sources"):
+            for ask in (
+                lambda of: (of.accelerations(theta=0.0),),
+                lambda of: (of.potentials(theta=0.0),),
+                lambda of: of.forces(theta=0.0)[:3:2],
+            ):
+                tree, real, found = kirin.Tree(x, 1.0), getattr(kirin._library, name), []
+                calls = [lambda: tree.set_sources(x[:40], 1.0), lambda: found.extend(ask(tree))]
+                if name == "tree_forces":
+                    calls.reverse()
+                thread = threading.Thread(target=calls[1])
+
+                def meanwhile(*arguments):
+                    if not thread.ident:
+                        thread.start()
+                        time.sleep(0.05)
+                    return real(*arguments)
+
+                with mock.patch.object(kirin._library, name, meanwhile):
+                    calls[0]()
+                    thread.join()
+                wanted = ask(kirin.Tree(x if name == "tree_forces" else x[:40], 1.0))
+                for one, two in zip(found, wanted):
+                    np.testing.assert_array_equal(one, two, name)
+                self.assertEqual(len(found), len(wanted))
+
     def test_lists_are_those_of_their_thread(self):
         x = RNG.normal(size=(50, 3))
         gravity, offsets = kirin.Gravity(x, 1.0), kirin._library.neighbour_offsets

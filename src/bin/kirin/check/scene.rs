@@ -186,7 +186,8 @@ impl Scene {
         self.separations().is_some()
     }
 
-    fn is_softened(self) -> bool {
+    /// Whether there is a softening length.
+    pub fn is_softened(self) -> bool {
         matches!(
             self,
             Self::Softened | Self::EqualSoftened | Self::BinariesSoftened | Self::CgsSoftened
