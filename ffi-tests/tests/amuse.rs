@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -158,6 +159,34 @@ fn what_lay_in_a_place_that_kirin_leaves_comes_back() {
     assert_eq!(files(&environment).get(&library), before.get(&library));
     fine(&uninstall(&environment));
     as_before(&environment, &before);
+}
+
+/// In a virtual environment `lib64` is a link to `lib`: one file has two names.
+#[test]
+fn a_link_between_the_folders_of_libraries_is_followed() {
+    let Some((environment, worker)) = environment("amuse-link") else {
+        return;
+    };
+    symlink("lib", environment.join("lib64")).expect("it is writable");
+    let before = files(&environment);
+    let install = |libdir| {
+        let prefix = ["install", "--prefix", text(&environment)];
+        fine(&kirin(&[&prefix[..], &["--libdir", libdir]].concat()));
+    };
+    fine(&amuse(&environment));
+    install("lib64");
+    install("lib");
+    fine(&amuse(&environment));
+    assert_eq!(succeed(&worker, &[], &[]), "48\n");
+    fine(&uninstall(&environment));
+    as_before(&environment, &before);
+
+    for name in ["libg6.so", "pkgconfig/g6lib.pc"] {
+        fs::remove_file(environment.join("lib").join(name)).expect("it was there");
+    }
+    install("lib64");
+    fine(&amuse(&environment));
+    assert_eq!(succeed(&worker, &[], &[]), "48\n");
 }
 
 /// A file of kirin's that was edited is not taken for the one that was there before kirin.

@@ -63,6 +63,15 @@ impl ManifestEntry {
         }
     }
 
+    /// Gives it another path under the prefix.
+    pub fn rename(&mut self, to: &Path) {
+        match self {
+            Self::Folder(path) | Self::File(path, ..) | Self::Link(path, _) | Self::Aside(path) => {
+                to.clone_into(path);
+            }
+        }
+    }
+
     /// Whether it lies under `prefix` as it was installed.
     pub fn is_intact(&self, prefix: &Path) -> bool {
         let path = prefix.join(self.path());

@@ -6,6 +6,7 @@ pub mod amuse;
 mod contents;
 mod manifest;
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs;
 use std::io;
@@ -61,7 +62,7 @@ pub fn install(options: &Options) -> Result<ExitCode, String> {
     let place = staged(&prefix)?;
     let mut items = contents::items(&prefix, &options.libdir, options.fortran_archive.as_deref())?;
     items.retain(|item| !is_pythons(&place, item.entry.path()));
-    put_under(&place, &items, Others::Refuse, options.force)?;
+    put_under(&place, &mut items, Others::Refuse, options.force)?;
     if place != prefix {
         report::print(&format!(
             "{} files and links of {} put under {}\n",
@@ -132,11 +133,12 @@ enum Others {
 /// Installs `items`. Answers with the files of others that lie aside, from this installation or an earlier one.
 fn put_under(
     prefix: &Path,
-    items: &[Item],
+    items: &mut [Item],
     others: Others,
     force: bool,
 ) -> Result<Vec<PathBuf>, String> {
     let before = known(prefix)?;
+    name_as_before(prefix, items, &before);
     let ours = |path: &Path| {
         before
             .iter()
@@ -185,7 +187,7 @@ fn put_under(
         let path = prefix.join(path);
         written(fs::rename(&path, manifest::aside(&path)), path.display())?;
     }
-    for item in items {
+    for item in &*items {
         let path = prefix.join(item.entry.path());
         written(
             manifest::replace(&path, |draft| put(item, draft)),
@@ -209,6 +211,29 @@ fn put_under(
     written(manifest::write(prefix, &all), manifest::PLACE)?;
     let aside = all.iter().filter(|e| matches!(e, ManifestEntry::Aside(_)));
     Ok(aside.map(|e| e.path().to_owned()).collect())
+}
+
+/// Gives each item the path by which the list names the same place: `lib64` may be a link to `lib`. Paths can then be
+/// compared as text.
+fn name_as_before(prefix: &Path, items: &mut [Item], before: &[ManifestEntry]) {
+    let files = before.iter().filter(|e| !is_folder(e));
+    let names: HashMap<PathBuf, &Path> = files
+        .map(|e| (resolved(&prefix.join(e.path())), e.path()))
+        .collect();
+    for item in items {
+        if let Some(name) = names.get(&resolved(&prefix.join(item.entry.path()))) {
+            item.entry.rename(name);
+        }
+    }
+}
+
+/// The path of a file or a link, without links among the folders above it. Folders that are missing stay as they are.
+fn resolved(path: &Path) -> PathBuf {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return path.to_owned();
+    };
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| resolved(folder));
+    folder.join(name)
 }
 
 /// Runs `uninstall`.
