@@ -406,13 +406,20 @@ fn make_folders(prefix: &Path, items: &[Item]) -> Result<Vec<ManifestEntry>, Str
         missing.extend(parents.into_iter().rev().map(Path::to_owned));
     }
     for path in missing {
-        match fs::create_dir(plain(prefix, &path)) {
+        match make_folder(&plain(prefix, &path)) {
             Ok(()) => made.push(ManifestEntry::Folder(path)),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             Err(e) => return Err(format!("{}: {e}", prefix.join(path).display())),
         }
     }
     Ok(made)
+}
+
+/// Makes a folder that everybody can read, as the files in it, whatever the umask is.
+fn make_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)?;
+    let mode = fs::metadata(path)?.permissions().mode() | 0o755;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
 /// A folder of the list without dots: the prefix may be the last part that is there.
@@ -433,9 +440,6 @@ fn plain(prefix: &Path, path: &Path) -> PathBuf {
 fn put(item: &Item, path: &Path) -> io::Result<()> {
     match &item.entry {
         ManifestEntry::Link(_, to) => symlink(to, path),
-        _ => {
-            fs::write(path, &item.bytes)?;
-            fs::set_permissions(path, fs::Permissions::from_mode(item.mode))
-        }
+        _ => manifest::put_file(path, &item.bytes, item.mode),
     }
 }
