@@ -189,6 +189,33 @@ fn a_link_between_the_folders_of_libraries_is_followed() {
     assert_eq!(succeed(&worker, &[], &[]), "48\n");
 }
 
+/// kirin came as a package: no list says that its files are kirin's, and the package manager has changed some of them.
+#[test]
+fn a_packages_files_are_set_aside_and_come_back() {
+    let Some((environment, worker)) = environment("amuse-package") else {
+        return;
+    };
+    for name in ["libg6.so", "pkgconfig/g6lib.pc"] {
+        fs::remove_file(environment.join("lib").join(name)).expect("it was there");
+    }
+    fine(&kirin(&["install", "--prefix", text(&environment)]));
+    fs::remove_file(environment.join("share/kirin/manifest")).expect("it was there");
+    let module = environment.join("lib/pkgconfig/kirin.pc");
+    let edited = fs::read_to_string(&module).expect("it was installed") + "# relocated\n";
+    fs::write(&module, edited).expect("it is writable");
+    let before = files(&environment);
+
+    let own = environment.join("bin/kirin");
+    fine(&run(clean_command(&own, &[]).args([
+        "amuse",
+        "--prefix",
+        text(&environment),
+    ])));
+    assert_eq!(succeed(&worker, &[], &[]), "48\n");
+    fine(&uninstall(&environment));
+    as_before(&environment, &before);
+}
+
 /// A file of kirin's that was edited is not taken for the one that was there before kirin.
 #[test]
 fn an_edited_file_costs_nobody_the_original() {
