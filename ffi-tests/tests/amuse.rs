@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -156,6 +157,61 @@ fn what_lay_in_a_place_that_kirin_leaves_comes_back() {
     fine(&kirin(&install));
     let library = environment.join("lib/libg6.so");
     assert_eq!(files(&environment).get(&library), before.get(&library));
+    fine(&uninstall(&environment));
+    as_before(&environment, &before);
+}
+
+/// In a virtual environment `lib64` is a link to `lib`: one file has two names.
+#[test]
+fn a_link_between_the_folders_of_libraries_is_followed() {
+    let Some((environment, worker)) = environment("amuse-link") else {
+        return;
+    };
+    symlink("lib", environment.join("lib64")).expect("it is writable");
+    let before = files(&environment);
+    let install = |libdir| {
+        let prefix = ["install", "--prefix", text(&environment)];
+        fine(&kirin(&[&prefix[..], &["--libdir", libdir]].concat()));
+    };
+    fine(&amuse(&environment));
+    install("lib64");
+    install("lib");
+    fine(&amuse(&environment));
+    assert_eq!(succeed(&worker, &[], &[]), "48\n");
+    fine(&uninstall(&environment));
+    as_before(&environment, &before);
+
+    for name in ["libg6.so", "pkgconfig/g6lib.pc"] {
+        fs::remove_file(environment.join("lib").join(name)).expect("it was there");
+    }
+    install("lib64");
+    fine(&amuse(&environment));
+    assert_eq!(succeed(&worker, &[], &[]), "48\n");
+}
+
+/// kirin came as a package: no list says that its files are kirin's, and the package manager has changed some of them.
+#[test]
+fn a_packages_files_are_set_aside_and_come_back() {
+    let Some((environment, worker)) = environment("amuse-package") else {
+        return;
+    };
+    for name in ["libg6.so", "pkgconfig/g6lib.pc"] {
+        fs::remove_file(environment.join("lib").join(name)).expect("it was there");
+    }
+    fine(&kirin(&["install", "--prefix", text(&environment)]));
+    fs::remove_file(environment.join("share/kirin/manifest")).expect("it was there");
+    let module = environment.join("lib/pkgconfig/kirin.pc");
+    let edited = fs::read_to_string(&module).expect("it was installed") + "# relocated\n";
+    fs::write(&module, edited).expect("it is writable");
+    let before = files(&environment);
+
+    let own = environment.join("bin/kirin");
+    fine(&run(clean_command(&own, &[]).args([
+        "amuse",
+        "--prefix",
+        text(&environment),
+    ])));
+    assert_eq!(succeed(&worker, &[], &[]), "48\n");
     fine(&uninstall(&environment));
     as_before(&environment, &before);
 }

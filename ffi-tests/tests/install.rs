@@ -1,6 +1,7 @@
 //! `kirin install` and `kirin uninstall`: the installed files, programs that use them, and refusals.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -237,6 +238,25 @@ fn destdir_and_libdir_are_honoured() {
     );
     let refused = kirin(&["install", "--prefix", text(&prefix), "--libdir", "../lib"]);
     assert!(!refused.status.success() && !prefix.exists(), "{refused:?}");
+}
+
+/// Everybody can read what an administrator with a strict umask installs.
+#[test]
+fn the_umask_closes_nothing() {
+    let prefix = prefix("umask");
+    let command = library::fresh().command.as_ref();
+    let command = command.expect("these tests are for this machine");
+    let mut shell = clean_command("sh", &[]);
+    shell
+        .args(["-c", "umask 077; exec \"$@\"", "sh"])
+        .arg(command);
+    fine(&run(shell.args(["install", "--prefix", text(&prefix)])));
+    for path in tree(&library::workspace().join("umask")).into_keys() {
+        let wanted = if path.is_dir() { 0o755 } else { 0o644 };
+        let mode = path.metadata().expect("it is there").permissions().mode();
+        assert_eq!(mode & wanted, wanted, "{}: {mode:o}", path.display());
+    }
+    fine(&uninstall(&prefix));
 }
 
 #[test]

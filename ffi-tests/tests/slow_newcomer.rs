@@ -152,6 +152,17 @@ fn with_cmake() {
     );
     let needed = texts(&shell(&folder, "readelf -d static/program")).0;
     assert!(!needed.contains("libkirin"), "{needed}");
+    // A project in Fortran alone.
+    let fortran = text.replace(" C Fortran", " Fortran");
+    let fortran: Vec<&str> = fortran
+        .lines()
+        .filter(|l| !l.contains("(program ") || l.starts_with("project"))
+        .collect();
+    std::fs::write(folder.join("CMakeLists.txt"), fortran.join("\n")).expect("our folder");
+    runs(
+        &folder,
+        "cmake -S . -B fortran && cmake --build fortran && fortran/program_fortran",
+    );
     // A version that is not there is refused.
     let text = text.replace("find_package(kirin 0.1 ", "find_package(kirin 99 ");
     std::fs::write(folder.join("CMakeLists.txt"), &text).expect("our folder");

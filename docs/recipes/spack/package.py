@@ -1,5 +1,7 @@
 """kirin for Spack: `spack repo create` makes a repository of packages; this file goes into its packages/kirin."""
 
+import os
+
 from spack.package import *
 
 
@@ -20,6 +22,8 @@ class Kirin(Package):
         cargo = which("cargo", required=True)
         cargo("build", "--release", "--locked")
         Executable("target/release/kirin")("install", "--prefix", prefix)
+        # The list of `kirin uninstall`: these files are Spack's.
+        os.remove(prefix.share.kirin.manifest)
 
     @run_after("install")
     @on_package_attributes(run_tests=True)

@@ -63,7 +63,7 @@ pub struct Options {
     /// Samples of each figure
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rounds: u32,
-    /// Draws pairs per second over the size of a block: .svg or .png
+    /// Draws pairs per second of the case `force` over the size of a block: .svg or .png
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Measures only how many fused multiply-adds a core makes with each instruction set

@@ -94,10 +94,15 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     if options.peak {
         return peaks(options);
     }
+    let mut cells = options.rows()?;
     if let Some(plot) = &options.plot {
         check_path(plot)?;
+        if !cells.iter().any(|cell| cell.case == Case::Force) {
+            return Err(
+                "--plot draws the case `force`, which --cases or --ni leaves out".to_owned(),
+            );
+        }
     }
-    let mut cells = options.rows()?;
     let machine = Machine::here();
     let watch = Watch::start();
     let Some(mut candidates) = options.common.candidates() else {

@@ -43,7 +43,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     let prefix = named_by_pkg_config(environment)?;
     let mut items = contents::items(&prefix, "lib", None)?;
     items.retain(|item| !is_pythons(&prefix, item.entry.path()));
-    let aside = put_under(&prefix, &items, Others::SetAside, options.force)?;
+    let aside = put_under(&prefix, &mut items, Others::SetAside, options.force)?;
     report::print(&told(&prefix, &aside, &workers(&prefix)))?;
     Ok(ExitCode::SUCCESS)
 }

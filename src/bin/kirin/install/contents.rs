@@ -175,13 +175,10 @@ fn link(path: &str, to: &str) -> Item {
 /// library is where the system looks anyway. It does not name the compiler's library for unwinding. The compiler adds
 /// that itself, and in a static program under other names.
 fn module(prefix: &Path, libdir: &str, name: &str, library: &str) -> String {
-    let system = ["/usr", "/usr/local"]
-        .iter()
-        .any(|p| prefix == Path::new(p));
-    let rpath = if system {
-        ""
-    } else {
-        " \"-Wl,-rpath,${libdir}\""
+    // Of /usr/local the loader knows only what `ldconfig` has listed.
+    let rpath = match prefix == Path::new("/usr") {
+        true => "",
+        false => " \"-Wl,-rpath,${libdir}\"",
     };
     let of = match name {
         "g5" => "The host interface of GRAPE-5",
@@ -201,4 +198,17 @@ fn module(prefix: &Path, libdir: &str, name: &str, library: &str) -> String {
          Libs.private: -lpthread -ldl -lrt -lm\n",
         prefix.display()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_find_the_library_of_every_prefix_but_the_systems() {
+        for (prefix, is_told) in [("/usr", false), ("/usr/local", true), ("/opt/x", true)] {
+            let text = module(Path::new(prefix), "lib", "kirin", "kirin");
+            assert_eq!(text.contains("-rpath,${libdir}"), is_told, "{prefix}");
+        }
+    }
 }

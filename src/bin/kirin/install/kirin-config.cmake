@@ -3,8 +3,6 @@
 get_filename_component(_kirin_prefix "${CMAKE_CURRENT_LIST_DIR}@UP@" ABSOLUTE)
 
 if(NOT TARGET kirin::kirin)
-  find_package(Threads REQUIRED)
-
   # For Fortran, compile ${kirin_FORTRAN_MODULE} with the program.
   set(kirin_FORTRAN_MODULE "${_kirin_prefix}/include/kirin.f90")
 
@@ -20,7 +18,7 @@ if(NOT TARGET kirin::kirin)
     set_target_properties(kirin::kirin_static PROPERTIES
       IMPORTED_LOCATION "${_kirin_prefix}/@LIBDIR@/libkirin.a"
       INTERFACE_INCLUDE_DIRECTORIES "${_kirin_prefix}/include"
-      INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};rt;m")
+      INTERFACE_LINK_LIBRARIES "pthread;${CMAKE_DL_LIBS};rt;m")
   endif()
 
   if(EXISTS "${_kirin_prefix}/@LIBDIR@/libkirin_nbody6.so")

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use twox_hash::XxHash64;
@@ -59,6 +60,15 @@ impl ManifestEntry {
         match self {
             Self::Folder(path) | Self::File(path, ..) | Self::Link(path, _) | Self::Aside(path) => {
                 path
+            }
+        }
+    }
+
+    /// Gives it another path under the prefix.
+    pub fn rename(&mut self, to: &Path) {
+        match self {
+            Self::Folder(path) | Self::File(path, ..) | Self::Link(path, _) | Self::Aside(path) => {
+                to.clone_into(path);
             }
         }
     }
@@ -139,7 +149,19 @@ pub fn read(prefix: &Path) -> Result<Vec<ManifestEntry>, String> {
 pub fn write(prefix: &Path, entries: &[ManifestEntry]) -> io::Result<()> {
     let lines: Vec<String> = entries.iter().map(ManifestEntry::to_line).collect();
     let text = format!("{HEADING}\n{}\n", lines.join("\n"));
-    replace(&prefix.join(PLACE), |draft| fs::write(draft, text))
+    replace(&prefix.join(PLACE), |draft| {
+        put_file(draft, text.as_bytes(), 0o644)
+    })
+}
+
+/// Writes a file with these permissions, whatever the umask is.
+///
+/// # Errors
+///
+/// It cannot be written.
+pub fn put_file(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    fs::write(path, bytes)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
 /// Makes a new file beside `path` and puts it there as a whole.

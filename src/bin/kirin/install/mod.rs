@@ -6,6 +6,7 @@ pub mod amuse;
 mod contents;
 mod manifest;
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs;
 use std::io;
@@ -61,7 +62,7 @@ pub fn install(options: &Options) -> Result<ExitCode, String> {
     let place = staged(&prefix)?;
     let mut items = contents::items(&prefix, &options.libdir, options.fortran_archive.as_deref())?;
     items.retain(|item| !is_pythons(&place, item.entry.path()));
-    put_under(&place, &items, Others::Refuse, options.force)?;
+    put_under(&place, &mut items, Others::Refuse, options.force)?;
     if place != prefix {
         report::print(&format!(
             "{} files and links of {} put under {}\n",
@@ -132,11 +133,12 @@ enum Others {
 /// Installs `items`. Answers with the files of others that lie aside, from this installation or an earlier one.
 fn put_under(
     prefix: &Path,
-    items: &[Item],
+    items: &mut [Item],
     others: Others,
     force: bool,
 ) -> Result<Vec<PathBuf>, String> {
     let before = known(prefix)?;
+    name_as_before(prefix, items, &before);
     let ours = |path: &Path| {
         before
             .iter()
@@ -185,7 +187,7 @@ fn put_under(
         let path = prefix.join(path);
         written(fs::rename(&path, manifest::aside(&path)), path.display())?;
     }
-    for item in items {
+    for item in &*items {
         let path = prefix.join(item.entry.path());
         written(
             manifest::replace(&path, |draft| put(item, draft)),
@@ -209,6 +211,29 @@ fn put_under(
     written(manifest::write(prefix, &all), manifest::PLACE)?;
     let aside = all.iter().filter(|e| matches!(e, ManifestEntry::Aside(_)));
     Ok(aside.map(|e| e.path().to_owned()).collect())
+}
+
+/// Gives each item the path by which the list names the same place: `lib64` may be a link to `lib`. Paths can then be
+/// compared as text.
+fn name_as_before(prefix: &Path, items: &mut [Item], before: &[ManifestEntry]) {
+    let files = before.iter().filter(|e| !is_folder(e));
+    let names: HashMap<PathBuf, &Path> = files
+        .map(|e| (resolved(&prefix.join(e.path())), e.path()))
+        .collect();
+    for item in items {
+        if let Some(name) = names.get(&resolved(&prefix.join(item.entry.path()))) {
+            item.entry.rename(name);
+        }
+    }
+}
+
+/// The path of a file or a link, without links among the folders above it. Folders that are missing stay as they are.
+fn resolved(path: &Path) -> PathBuf {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return path.to_owned();
+    };
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| resolved(folder));
+    folder.join(name)
 }
 
 /// Runs `uninstall`.
@@ -381,13 +406,20 @@ fn make_folders(prefix: &Path, items: &[Item]) -> Result<Vec<ManifestEntry>, Str
         missing.extend(parents.into_iter().rev().map(Path::to_owned));
     }
     for path in missing {
-        match fs::create_dir(plain(prefix, &path)) {
+        match make_folder(&plain(prefix, &path)) {
             Ok(()) => made.push(ManifestEntry::Folder(path)),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             Err(e) => return Err(format!("{}: {e}", prefix.join(path).display())),
         }
     }
     Ok(made)
+}
+
+/// Makes a folder that everybody can read, as the files in it, whatever the umask is.
+fn make_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)?;
+    let mode = fs::metadata(path)?.permissions().mode() | 0o755;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
 /// A folder of the list without dots: the prefix may be the last part that is there.
@@ -408,9 +440,6 @@ fn plain(prefix: &Path, path: &Path) -> PathBuf {
 fn put(item: &Item, path: &Path) -> io::Result<()> {
     match &item.entry {
         ManifestEntry::Link(_, to) => symlink(to, path),
-        _ => {
-            fs::write(path, &item.bytes)?;
-            fs::set_permissions(path, fs::Permissions::from_mode(item.mode))
-        }
+        _ => manifest::put_file(path, &item.bytes, item.mode),
     }
 }

@@ -53,7 +53,7 @@ pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str)
 
     let present: Vec<(&str, &Object)> = libraries
         .iter()
-        .filter(|(_, library)| library.exports().any(|s| TELLING.contains(&s)))
+        .filter(|(_, library)| library.exports().any(is_telling))
         .map(|(&name, library)| (name, library))
         .collect();
     let mut replaced: BTreeSet<String> = present
@@ -86,7 +86,7 @@ pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str)
         .flat_map(|o| o.needed.iter().copied())
         .filter(|&name| name != soname && matches!(places.get(name), Some(None)))
         .collect();
-    let contains = !calls && object.definitions().any(|s| TELLING.contains(&s));
+    let contains = !calls && contains(object);
     if calls {
         // A missing library of an unknown name is replaced only where it is the only one that can be meant.
         let sole = absent.len() == 1 && present.is_empty();
@@ -101,6 +101,17 @@ pub fn examine(program: &Path, object: &Object, interpreter: &str, soname: &str)
         replaced,
         companions,
     }
+}
+
+/// Whether a library of the interface is linked into a program. A file without a loader that exports the interface is no
+/// program: it is the library itself.
+pub fn contains(object: &Object) -> bool {
+    let is_library = object.interpreter.is_none() && object.exports().any(is_telling);
+    object.definitions().any(is_telling) && !is_library
+}
+
+fn is_telling(symbol: &str) -> bool {
+    TELLING.contains(&symbol)
 }
 
 /// The libraries that are not replaced.

@@ -186,6 +186,7 @@ fn look(words: &[OsString]) -> Result<Option<Taken>, String> {
             return Taken::of(&path, findings).map(Some);
         }
         Some(Program::Own) => return Ok(None),
+        Some(Program::Contains(why)) => return Err(refusal(&path, &why)),
         program => program,
     };
     // mpirun, nice, a shell: what they start is among their arguments.
@@ -194,13 +195,14 @@ fn look(words: &[OsString]) -> Result<Option<Taken>, String> {
             Some(Program::Dynamic(findings)) if findings.calls => {
                 return Taken::of(Path::new(word), findings).map(Some);
             }
+            Some(Program::Contains(why)) => return Err(refusal(Path::new(word), &why)),
             // A child that needs no library. Another child may.
             Some(Program::Own) => return Ok(Some(Taken::default())),
             _ => {}
         }
     }
     match program {
-        Some(Program::OutOfReach(why)) => Err(refusal(&path, &why)),
+        Some(Program::OutOfReach(why) | Program::Contains(why)) => Err(refusal(&path, &why)),
         Some(Program::Dynamic(_)) => {
             eprintln!(
                 "kirin: {}: neither this program nor its libraries call the GRAPE-6 interface; \

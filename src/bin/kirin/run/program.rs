@@ -16,6 +16,8 @@ pub enum Program {
     Own,
     /// Not ELF: a script, which starts other programs.
     Script,
+    /// Has another GRAPE-6 library linked into it, so that kirin cannot take part; why.
+    Contains(String),
     /// One in whose place kirin cannot step, and why.
     OutOfReach(String),
 }
@@ -53,13 +55,17 @@ pub fn examine(path: &Path, soname: &str) -> Option<Program> {
         FileKind::Damaged(why) => Program::OutOfReach(format!("its file is damaged: {why}")),
         FileKind::Elf(_) if elf::has_kirin(&map) => Program::Own,
         FileKind::Elf(object) => match object.interpreter {
-            None => Program::OutOfReach(
-                "it is linked statically; link it again, with kirin's library".to_owned(),
-            ),
+            None => {
+                let why = "it is linked statically; link it again, with kirin's library".to_owned();
+                match libraries::contains(&object) {
+                    true => Program::Contains(why),
+                    false => Program::OutOfReach(why),
+                }
+            }
             Some(interpreter) => {
                 let findings = libraries::examine(path, &object, interpreter, soname);
                 if findings.contains {
-                    Program::OutOfReach(
+                    Program::Contains(
                         "it has a GRAPE-6 library linked into it; link it again, with kirin's"
                             .to_owned(),
                     )

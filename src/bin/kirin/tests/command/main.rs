@@ -302,6 +302,10 @@ fn bad_numbers_and_precisions_are_answered_in_words() {
             "nothing to measure",
         ),
         (
+            &["bench", "--cases", "load,step", "--plot", "x.svg"],
+            "--plot draws the case `force`",
+        ),
+        (
             &["bench", "--interface", "grape5", "--cases", "step"],
             "--cases step: libraries of this interface have only force, unsoftened, close, load",
         ),
@@ -499,8 +503,12 @@ fn libraries_of_grape5_are_measured_and_checked() {
         let rms = figure["forces"]["acc"]["rms"].as_f64();
         assert!(rms.is_some_and(|rms| (rms - 1.0).abs() < 1e-12), "{rms:?}");
     }
-    let (output, json) = of_grape5(&QUICK_BENCH);
+    let plot = folder.join("speed.svg");
+    let words = ["--plot", plot.to_str().expect("a plain path")];
+    let (output, json) = of_grape5(&[&QUICK_BENCH[..], &words].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
+    let drawn = std::fs::read_to_string(&plot).expect("a figure");
+    assert!(drawn.contains("Speed of GRAPE-5 libraries"), "{drawn}");
     // Forces at two sizes: softened, without softening, and of close pairs; and the load.
     assert_eq!(json["cells"].as_array().map(Vec::len), Some(7));
     for figure in column(&json, "cells", 0) {

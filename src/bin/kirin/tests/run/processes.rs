@@ -73,18 +73,34 @@ fn programs_out_of_reach_are_refused() {
         &["client.c", "standin.c", "-o", "inside"]
     ));
     refused(&["./inside"], "linked into it");
+    refused(&["nice", "./inside"], "./inside: kirin cannot take part");
+    let words = ["record", "-o", "trace", "--", "nice", "./inside"];
+    let record = output(command(&folder, env!("CARGO_BIN_EXE_kirin")).args(words));
+    assert_eq!(record.status.code(), Some(125), "{record:?}");
     assert!(compile(
         &folder,
         "gcc",
         &["-static", "client.c", "standin.c", "-o", "static"]
     ));
     refused(&["./static"], "statically");
+    refused(&["nice", "./static"], "statically");
     assert!(compile(
         &folder,
         "gcc",
         &["-static-pie", "client.c", "standin.c", "-o", "pie"]
     ));
     refused(&["./pie"], "statically");
+    refused(&["nice", "./pie"], "statically");
+    // A library in an argument is for the program to open, and a static program without the interface may be started.
+    let source = "int main(void) { return 0; }";
+    assert!(common::compile(&folder, "helper", source, &["-static"]).is_some());
+    for word in ["libg6.so", "./helper"] {
+        let output = output(&mut kirin_run(&folder, &["echo", word]));
+        assert_eq!(
+            (output.status.code(), texts(&output).0),
+            (Some(0), format!("{word}\n"))
+        );
+    }
     assert!(pair(&folder, "libpg5.so", &["-DCUTOFF"]));
     refused(&["./client"], "no forces with a cutoff");
     refused(&["env", "./client"], "no forces with a cutoff");
