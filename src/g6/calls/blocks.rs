@@ -53,22 +53,24 @@ pub unsafe fn by_mode(eps2: *const f64, mode: c_int) -> Result<Softening> {
     unsafe { pointers::scalar(eps2, "eps2") }.map(Softening::All)
 }
 
+/// The scalars come with the errors of their conversion: each refusal must be noted.
+///
 /// # Safety
 ///
 /// The arrays are null or have `ni` entries.
 pub unsafe fn firsthalf(
     id: c_int,
-    nj: c_int,
-    ni: c_int,
+    nj: Result<c_int>,
+    ni: Result<c_int>,
     (arrays, hints): (IArrays, Hints),
-    eps2: impl Into<Softening>,
+    eps2: Result<impl Into<Softening>>,
 ) -> Result<c_int> {
     let checked = || {
-        let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
-        arrays.validate(ni).map(|()| (nj, ni))
+        let (nj, ni) = (count(nj?, "nj")?, count(ni?, "ni")?);
+        arrays.validate(ni)?;
+        eps2.map(|eps2| (nj, ni, eps2.into()))
     };
-    let (nj, ni) = checked().inspect_err(|error| note_refusal(id, error))?;
-    let eps2 = eps2.into();
+    let (nj, ni, eps2) = checked().inspect_err(|error| note_refusal(id, error))?;
     // SAFETY: the caller vouches for the lengths; the core copies before it returns.
     let particles = unsafe { arrays.particles(ni, eps2) };
     CLUSTERS.with(id, |c| {
@@ -84,26 +86,6 @@ pub unsafe fn firsthalf(
         }
         Ok(0)
     })
-}
-
-/// [`firsthalf`] with a softening [`by_mode`].
-///
-/// # Safety
-///
-/// As these two.
-pub unsafe fn firsthalf_by_mode(
-    id: c_int,
-    nj: c_int,
-    ni: c_int,
-    arrays: (IArrays, Hints),
-    eps2: *const f64,
-    mode: c_int,
-) -> Result<c_int> {
-    // SAFETY: passed on.
-    unsafe {
-        let eps2 = by_mode(eps2, mode).inspect_err(|error| note_refusal(id, error))?;
-        firsthalf(id, nj, ni, arrays, eps2)
-    }
 }
 
 /// Has the next `lasthalf` answer as the `firsthalf` that was refused.
