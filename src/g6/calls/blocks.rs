@@ -82,7 +82,7 @@ pub unsafe fn firsthalf(
         tell_gap(id, c, nj, "g6calc_firsthalf");
         if let Some(begin) = begin {
             // SAFETY: the caller vouches for the lengths, and they were checked.
-            unsafe { record::firsthalf(id, nj, ni, arrays, hints, eps2, begin) };
+            unsafe { record::firsthalf(c.id(), nj, ni, arrays, hints, eps2, begin) };
         }
         Ok(0)
     })
@@ -180,7 +180,7 @@ unsafe fn fetch(
             tell_gap(id, c, nj, "g6calc_lasthalf");
             if let Some(begin) = begin {
                 // SAFETY: the caller vouches for the lengths, and they were checked.
-                unsafe { record::firsthalf(id, nj, ni, arrays, NO_HINTS, eps2, begin) };
+                unsafe { record::firsthalf(c.id(), nj, ni, arrays, NO_HINTS, eps2, begin) };
             }
         } else if c.is_checked() && arrays.validate(ni).is_ok() {
             // SAFETY: as above.
@@ -191,14 +191,15 @@ unsafe fn fetch(
         }
         let begin = trace::clock();
         if begin.is_some() {
-            record::describe(id, c);
+            record::describe(c);
         }
+        let own_id = c.id();
         // SAFETY: there are at most ni results, and the caller vouches for as many entries.
         let write = |first, some: BlockResults<'_>| unsafe { outputs.write(first, some) };
         let answer = c.lasthalf_delivering(ni, wants_nearest, write)?;
         if let Some(begin) = begin {
             // SAFETY: the answer was written.
-            unsafe { record::lasthalf(id, answer, &outputs, begin) };
+            unsafe { record::lasthalf(own_id, answer, &outputs, begin) };
         }
         Ok(0)
     })
