@@ -138,15 +138,15 @@ fn everything_a_client_does_is_recorded_and_nothing_changes() {
     assert!(repeat(&events) > 0);
 }
 
-/// i-particles in registers, and a force call without `firsthalf`.
+/// i-particles in registers, and force calls without `firsthalf`. The first block already has a precision.
 #[test]
 fn low_level_blocks_tell_what_computed_them() {
     let Some(client) = trial::client() else {
         return;
     };
     let input = place("registers-input");
-    let script =
-        "open 0\nmass 0 0 1 1 2 0 0\nnip 0 1\nnjp 0 1\nprobe 0 0 7 0 0 0 0 0 0 0 0\nforce 0 1 0\n";
+    let script = "open 0\nparticle 0 0 0 1 0 0.125 1 0 0 0 0 0 0 0 0 0 0 0 0 2 0 0\nnip 0 1\nnjp 0 1\n\
+                  probe 0 0 7 0 0 0 0 0 0 0 0\nforce 0 1 0\nforce 0 1 0\n";
     std::fs::write(&input, script).expect("the target folder is writable");
     let trace = place("registers.trace");
     succeed(
@@ -154,8 +154,12 @@ fn low_level_blocks_tell_what_computed_them() {
         &[input.as_os_str()],
         &[("KIRIN_TRACE", name(&trace))],
     );
-    let counts = counts(&read(&trace).0);
-    assert_eq!((counts[&6], counts[&12]), (1, 1), "{counts:?}");
+    let (events, _) = read(&trace);
+    let counts = counts(&events);
+    assert_eq!((counts[&6], counts[&12]), (2, 1), "{counts:?}");
+    let of_a_rule =
+        |e: &Event| matches!(e, Event::Description { precision, .. } if precision == "auto");
+    assert!(!events.iter().any(of_a_rule));
 }
 
 #[test]

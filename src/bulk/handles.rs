@@ -115,7 +115,7 @@ impl Member for HandleSlot {
         format!("bulk handle at place {id}")
     }
 
-    fn opened(_id: i32, _asked: bool) {}
+    fn opened(_id: i32) {}
 
     fn closed(_id: i32) {}
 

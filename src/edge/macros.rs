@@ -5,6 +5,8 @@ macro_rules! c_type {
     (id) => { c_int };
     (int) => { c_int };
     (double) => { f64 };
+    (int_or_error) => { c_int };
+    (double_or_error) => { f64 };
     (unit) => { c_int };
     (int_ref) => { *const c_int };
     (double_ref) => { *const f64 };
@@ -35,6 +37,8 @@ macro_rules! fortran_type {
     (id) => { *const c_int };
     (int) => { *const c_int };
     (double) => { *const f64 };
+    (int_or_error) => { *const c_int };
+    (double_or_error) => { *const f64 };
     (unit) => { *const c_int };
     ($other:ident) => { c_type!($other) };
 }
@@ -50,6 +54,13 @@ macro_rules! fortran_value {
     (double, $name:ident) => {
         pointers::scalar($name, stringify!($name))?
     };
+    // A `Result`: the call itself refuses a null pointer, since it has to note that.
+    (int_or_error, $name:ident) => {
+        pointers::scalar($name, stringify!($name))
+    };
+    (double_or_error, $name:ident) => {
+        pointers::scalar($name, stringify!($name))
+    };
     // int, double, by value or by reference, as the client believes: never looked at.
     (unit, $name:ident) => {
         ()
@@ -60,6 +71,12 @@ macro_rules! fortran_value {
 }
 
 macro_rules! c_value {
+    (int_or_error, $name:ident) => {
+        Ok($name)
+    };
+    (double_or_error, $name:ident) => {
+        Ok($name)
+    };
     (unit, $name:ident) => {
         ()
     };
@@ -73,6 +90,8 @@ macro_rules! safety {
     (@c id $($rest:ident)*) => { safety!(@c $($rest)*) };
     (@c int $($rest:ident)*) => { safety!(@c $($rest)*) };
     (@c double $($rest:ident)*) => { safety!(@c $($rest)*) };
+    (@c int_or_error $($rest:ident)*) => { safety!(@c $($rest)*) };
+    (@c double_or_error $($rest:ident)*) => { safety!(@c $($rest)*) };
     (@c handle $($rest:ident)*) => { safety!(@c $($rest)*) };
     (@c long $($rest:ident)*) => { safety!(@c $($rest)*) };
     (@$spelling:ident unit $($rest:ident)*) => { safety!(@$spelling $($rest)*) };
@@ -87,12 +106,16 @@ macro_rules! lives {
     (@c id $name:ident) => { "" };
     (@c int $name:ident) => { "" };
     (@c double $name:ident) => { "" };
+    (@c int_or_error $name:ident) => { "" };
+    (@c double_or_error $name:ident) => { "" };
     (@c handle $name:ident) => { "" };
     (@c long $name:ident) => { "" };
     (@$spelling:ident unit $name:ident) => { "" };
     (@$spelling:ident id $name:ident) => { lives!(@text $name "an integer") };
     (@$spelling:ident int $name:ident) => { lives!(@text $name "an integer") };
     (@$spelling:ident double $name:ident) => { lives!(@text $name "a double") };
+    (@$spelling:ident int_or_error $name:ident) => { lives!(@text $name "an integer") };
+    (@$spelling:ident double_or_error $name:ident) => { lives!(@text $name "a double") };
     (@$spelling:ident int_ref $name:ident) => { lives!(@text $name "an integer") };
     (@$spelling:ident double_ref $name:ident) => { lives!(@text $name "one double or an array, as the text says") };
     (@$spelling:ident vector $name:ident) => { lives!(@text $name "3 doubles") };
@@ -296,6 +319,8 @@ macro_rules! calls {
     (@kind id) => { Kind::Id };
     (@kind int) => { Kind::Int };
     (@kind double) => { Kind::Double };
+    (@kind int_or_error) => { Kind::Int };
+    (@kind double_or_error) => { Kind::Double };
     (@kind unit) => { Kind::Unit };
     (@kind int_ref) => { Kind::IntRef };
     (@kind double_ref) => { Kind::DoubleRef };

@@ -123,8 +123,7 @@ impl Member for DeviceMemory {
         }
     }
 
-    fn opened(id: i32, _asked: bool) {
-        // A replay makes no memory by itself.
+    fn opened(id: i32) {
         if let Some(id) = traced(id) {
             trace::record(|| Event::Open { id });
         }

@@ -16,19 +16,16 @@ impl Member for Cluster {
         &CLUSTERS
     }
 
-    fn new(_id: i32, settings: Settings, work: &'static LongWork) -> Self {
-        Self::new(settings).watched(work)
+    fn new(id: i32, settings: Settings, work: &'static LongWork) -> Self {
+        Self::new(settings).watched(work).known_as(id)
     }
 
     fn name(id: i32) -> String {
         format!("cluster {id}")
     }
 
-    fn opened(id: i32, asked: bool) {
-        // A replay opens on first use, too.
-        if asked {
-            trace::record(|| Event::Open { id });
-        }
+    fn opened(id: i32) {
+        trace::record(|| Event::Open { id });
     }
 
     fn closed(id: i32) {

@@ -57,7 +57,7 @@ pub unsafe fn lasthalf(id: c_int, answer: BlockResults<'_>, outputs: &Outputs, b
 }
 
 /// Who computes, if that was not recorded yet.
-pub fn describe(id: c_int, cluster: &mut Cluster) {
+pub fn describe(cluster: &mut Cluster) {
     let precision = cluster.precision();
-    trace::describe(id, precision, || cluster.backend_name());
+    trace::describe(cluster.id(), precision, || cluster.backend_name());
 }

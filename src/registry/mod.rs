@@ -41,10 +41,10 @@ pub trait Member: Send + Sized + 'static {
     /// What messages call it.
     fn name(id: i32) -> String;
 
-    /// It was opened: by a call for that, or (not `asked`) by its first use.
-    fn opened(id: i32, asked: bool);
+    /// The member of this id was opened, by a call for that or by its first use.
+    fn opened(id: i32);
 
-    /// It is about to be closed.
+    /// The member of this id is about to be closed.
     fn closed(id: i32);
 
     /// Ends what a call of [`Registry::lock_as_left`] has left for the next call to end.
@@ -127,7 +127,7 @@ impl<M: Member> Registry<M> {
                         *member = Some(self.new_member(entry)?);
                     }
                     entry.was_opened.store(true, Ordering::Relaxed);
-                    M::opened(id, true);
+                    M::opened(id);
                     return Ok(());
                 }
             }
@@ -151,7 +151,7 @@ impl<M: Member> Registry<M> {
             drop(open);
             let mut member = owner.member.lock();
             // Told under the lock: a later write belongs to the next member with this id.
-            M::closed(id);
+            M::closed(owner.id);
             owner.was_opened.store(false, Ordering::Relaxed);
             let closed = member.take();
             drop(member);
@@ -248,6 +248,7 @@ impl<M: Member> Registry<M> {
             if guard.is_some() || owner.stands_for_own() {
                 if guard.is_none() {
                     *guard = Some(process::protected(|| self.new_member(owner))?);
+                    M::opened(owner.id);
                 }
                 return Ok(Locked(guard));
             }
@@ -300,7 +301,6 @@ impl<M: Member> Registry<M> {
             }
             None => {
                 Self::point_at_own(entry, &mut open);
-                M::opened(id, false);
                 entry
             }
         })

@@ -317,7 +317,9 @@ fn a_refused_firsthalf_is_told_by_lasthalf() {
         let settings = [("KIRIN_BACKEND", backend)];
         let (out, err) = texts(&run(&mut clean_command(&client, &settings)));
         assert_eq!(
-            out, "-1 -1 7\n0 0.0625\n-1 -1 7\n-1 -1 7\n0 0 0.25\n0 0 1\n-1 -1 -1 3\n",
+            out,
+            "-1 -1 7\n0 0.0625\n-1 -1 7\n-1 -1 7\n0 0 0.25\n0 0 1\n-1 -1 -1 3\n\
+             -1 -1 7\n-1 -1 7\n-1 -1 7\n-1 -1 7\n",
             "{backend}: {err}"
         );
     }

@@ -28,6 +28,8 @@ use crate::sources::neighbours::NeighbourLists;
 
 /// The state behind one cluster id.
 pub struct Cluster {
+    /// Its id in traces, where a client knows it by an id.
+    id: i32,
     settings: Settings,
     memory: JMemory,
     arithmetic: Arithmetic,
@@ -83,6 +85,7 @@ impl Cluster {
             settings.precision = PrecisionChoice::Always(Precision::Double);
         }
         Self {
+            id: 0,
             stats: (settings.stats != Destination::Off).then(Box::default),
             check: settings.check.then(Box::default),
             settings,
@@ -106,6 +109,16 @@ impl Cluster {
             complete: 0,
             work: None,
         }
+    }
+
+    /// The same cluster, known by this id.
+    pub fn known_as(self, id: i32) -> Self {
+        Self { id, ..self }
+    }
+
+    /// Its own id. The client may have reached it by another one that stands for it.
+    pub fn id(&self) -> i32 {
+        self.id
     }
 
     /// The same cluster, with long work marked in `work`.

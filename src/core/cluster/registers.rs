@@ -2,7 +2,7 @@
 //! call without `firsthalf`.
 
 use super::Cluster;
-use super::block::{BlockResults, I_PARTICLES};
+use super::block::I_PARTICLES;
 use crate::error::{Error, Result};
 use crate::process::allocation;
 use crate::sources::jmemory;
@@ -57,12 +57,12 @@ impl Cluster {
         Ok(())
     }
 
-    /// The forces on the i-particle registers `0..nip`.
+    /// Begins a block with the i-particle registers `0..nip`. Returns `nip`.
     ///
     /// # Errors
     ///
-    /// The backend failed, or fewer registers were loaded than `nip`.
-    pub fn low_level_forces(&mut self, nearest: bool) -> Result<BlockResults<'_>> {
+    /// Those of [`Cluster::firsthalf`], or fewer registers were loaded than `nip`.
+    pub fn low_level_firsthalf(&mut self) -> Result<usize> {
         let Registers {
             nip,
             njp,
@@ -78,7 +78,6 @@ impl Cluster {
         let registers = std::mem::take(particles);
         let begun = self.firsthalf(njp, registers[..nip].iter().copied());
         self.registers.particles = registers;
-        begun?;
-        self.lasthalf(nip, nearest)
+        begun.map(|()| nip)
     }
 }

@@ -180,6 +180,14 @@ fn masses_at_rest_stay_mixed() {
 }
 
 #[test]
+fn a_refused_write_does_not_change_the_precision() {
+    let mut auto = helix(PrecisionChoice::Auto, true);
+    let found = force(&mut auto, 100);
+    assert!(auto.set_j_particle(-1, &star(5)).is_err());
+    assert_eq!(force(&mut auto, 100), found);
+}
+
+#[test]
 fn the_client_chooses_and_the_user_has_the_last_word() {
     let mut cluster = helix(PrecisionChoice::Auto, false);
     cluster.set_precision(MIXED);

@@ -28,12 +28,13 @@ impl Cluster {
     #[inline(always)]
     pub unsafe fn set_numbers(&mut self, address: i32, numbers: ClientParticle) -> Result<()> {
         self.end_run();
+        // SAFETY: passed on.
+        unsafe { self.write(address, &self.settled(numbers), false)? };
         // A comparison in place of a store, here and in the calls below: a processor makes one store at a time.
         if self.stored != Stored::Moving {
             self.stored = Stored::Moving;
         }
-        // SAFETY: passed on.
-        unsafe { self.write(address, &self.settled(numbers), false) }
+        Ok(())
     }
 
     /// The same for a call that is the next one of a run of writes ([`JMemory::begin_run`](jmemory::JMemory::begin_run)) and of which

@@ -4,7 +4,8 @@
 //!
 //! The calls are recorded in the order in which they took effect. Spellings are not distinguished: `g6_open_all` is
 //! recorded as an open of cluster 0, a force call of the low-level interface as a block, a `lasthalf` without a
-//! `firsthalf` as both. Not recorded are
+//! `firsthalf` as both. Where several ids stand for one cluster, all its calls are recorded with its own id. A first use
+//! that opens a cluster is recorded as an open and that use. Not recorded are
 //!
 //! * calls without effect and calls that are refused, which change nothing;
 //! * the labels, positions, velocities, softening and radii of a `lasthalf` after a `firsthalf`: they repeat the

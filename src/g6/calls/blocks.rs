@@ -53,22 +53,24 @@ pub unsafe fn by_mode(eps2: *const f64, mode: c_int) -> Result<Softening> {
     unsafe { pointers::scalar(eps2, "eps2") }.map(Softening::All)
 }
 
+/// The scalars come with the errors of their conversion: each refusal must be noted.
+///
 /// # Safety
 ///
 /// The arrays are null or have `ni` entries.
 pub unsafe fn firsthalf(
     id: c_int,
-    nj: c_int,
-    ni: c_int,
+    nj: Result<c_int>,
+    ni: Result<c_int>,
     (arrays, hints): (IArrays, Hints),
-    eps2: impl Into<Softening>,
+    eps2: Result<impl Into<Softening>>,
 ) -> Result<c_int> {
     let checked = || {
-        let (nj, ni) = (count(nj, "nj")?, count(ni, "ni")?);
-        arrays.validate(ni).map(|()| (nj, ni))
+        let (nj, ni) = (count(nj?, "nj")?, count(ni?, "ni")?);
+        arrays.validate(ni)?;
+        eps2.map(|eps2| (nj, ni, eps2.into()))
     };
-    let (nj, ni) = checked().inspect_err(|error| note_refusal(id, error))?;
-    let eps2 = eps2.into();
+    let (nj, ni, eps2) = checked().inspect_err(|error| note_refusal(id, error))?;
     // SAFETY: the caller vouches for the lengths; the core copies before it returns.
     let particles = unsafe { arrays.particles(ni, eps2) };
     CLUSTERS.with(id, |c| {
@@ -80,30 +82,10 @@ pub unsafe fn firsthalf(
         tell_gap(id, c, nj, "g6calc_firsthalf");
         if let Some(begin) = begin {
             // SAFETY: the caller vouches for the lengths, and they were checked.
-            unsafe { record::firsthalf(id, nj, ni, arrays, hints, eps2, begin) };
+            unsafe { record::firsthalf(c.id(), nj, ni, arrays, hints, eps2, begin) };
         }
         Ok(0)
     })
-}
-
-/// [`firsthalf`] with a softening [`by_mode`].
-///
-/// # Safety
-///
-/// As these two.
-pub unsafe fn firsthalf_by_mode(
-    id: c_int,
-    nj: c_int,
-    ni: c_int,
-    arrays: (IArrays, Hints),
-    eps2: *const f64,
-    mode: c_int,
-) -> Result<c_int> {
-    // SAFETY: passed on.
-    unsafe {
-        let eps2 = by_mode(eps2, mode).inspect_err(|error| note_refusal(id, error))?;
-        firsthalf(id, nj, ni, arrays, eps2)
-    }
 }
 
 /// Has the next `lasthalf` answer as the `firsthalf` that was refused.
@@ -198,7 +180,7 @@ unsafe fn fetch(
             tell_gap(id, c, nj, "g6calc_lasthalf");
             if let Some(begin) = begin {
                 // SAFETY: the caller vouches for the lengths, and they were checked.
-                unsafe { record::firsthalf(id, nj, ni, arrays, NO_HINTS, eps2, begin) };
+                unsafe { record::firsthalf(c.id(), nj, ni, arrays, NO_HINTS, eps2, begin) };
             }
         } else if c.is_checked() && arrays.validate(ni).is_ok() {
             // SAFETY: as above.
@@ -209,14 +191,15 @@ unsafe fn fetch(
         }
         let begin = trace::clock();
         if begin.is_some() {
-            record::describe(id, c);
+            record::describe(c);
         }
+        let own_id = c.id();
         // SAFETY: there are at most ni results, and the caller vouches for as many entries.
         let write = |first, some: BlockResults<'_>| unsafe { outputs.write(first, some) };
         let answer = c.lasthalf_delivering(ni, wants_nearest, write)?;
         if let Some(begin) = begin {
             // SAFETY: the answer was written.
-            unsafe { record::lasthalf(id, answer, &outputs, begin) };
+            unsafe { record::lasthalf(own_id, answer, &outputs, begin) };
         }
         Ok(0)
     })

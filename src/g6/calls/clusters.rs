@@ -78,6 +78,7 @@ pub fn set_precision(id: c_int, precision: c_int) -> Result<c_int> {
     let choice = PrecisionChoice::by_number(precision)?;
     CLUSTERS.with(id, |c| {
         c.set_precision(choice);
+        let id = c.id();
         trace::record(|| Event::SetPrecision { id, precision });
         Ok(0)
     })

@@ -62,7 +62,7 @@ pub unsafe fn set_j_particle(
                 || !trace::active() && cluster.set_in_log(address, numbers())
             {
                 true => Ok(0),
-                false => set_alone(cluster, [id, address], dt, numbers),
+                false => set_alone(cluster, address, dt, numbers),
             }
         };
     }
@@ -86,7 +86,7 @@ unsafe fn lock_and_set(
     unsafe {
         match cluster.set_in_run(address, numbers) {
             true => Ok(0),
-            false => set_alone(&mut cluster, [id, address], dt, || numbers),
+            false => set_alone(&mut cluster, address, dt, || numbers),
         }
     }
 }
@@ -99,7 +99,7 @@ unsafe fn lock_and_set(
 #[inline(always)]
 unsafe fn set_alone(
     cluster: &mut Cluster,
-    [id, address]: [c_int; 2],
+    address: c_int,
     dt: f64,
     numbers: impl Fn() -> ClientParticle,
 ) -> Result<c_int> {
@@ -108,7 +108,7 @@ unsafe fn set_alone(
     cluster.note_step(address, dt);
     if trace::active() {
         // SAFETY: passed on.
-        unsafe { record(id, address, dt, numbers()) };
+        unsafe { record(cluster.id(), address, dt, numbers()) };
     } else {
         cluster.follow(address);
     }
@@ -155,6 +155,7 @@ pub unsafe fn set_mass_position(
     let x = unsafe { vector(x, "x")? };
     let mut cluster = CLUSTERS.lock(id)?;
     cluster.set_mass_position(address, index, mass, &x)?;
+    let id = cluster.id();
     trace::record(move || Event::JParticle {
         id,
         address,
@@ -173,6 +174,7 @@ pub unsafe fn set_mass_position(
 pub fn set_ti(id: c_int, ti: f64) -> Result<c_int> {
     CLUSTERS.with(id, |c| {
         c.set_ti(ti);
+        let id = c.id();
         trace::record(|| Event::SetTi { id, ti });
         Ok(0)
     })
@@ -199,7 +201,7 @@ pub unsafe fn predicted(id: c_int, nj: c_int, x: *mut [f64; 3], v: *mut [f64; 3]
         trace::try_record(|| {
             let found = c.predicted(nj)?.map(Option::unwrap_or_default);
             Ok(Event::Predicted {
-                id,
+                id: c.id(),
                 found: allocation::collect(found, trace::PURPOSE)?,
             })
         });

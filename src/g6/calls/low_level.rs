@@ -84,18 +84,20 @@ pub unsafe fn set_i_particles(
 pub unsafe fn get_force(id: c_int, outputs: Outputs, flag: *mut c_int) -> Result<c_int> {
     CLUSTERS.with(id, |c| {
         let begin = trace::clock();
-        if begin.is_some() {
-            record::describe(id, c);
-        }
         let nj = c.njp();
-        let answer = c.low_level_forces(!outputs.nearest.is_null())?;
+        let ni = c.low_level_firsthalf()?;
+        if begin.is_some() {
+            record::describe(c);
+        }
+        let own_id = c.id();
+        let answer = c.lasthalf(ni, !outputs.nearest.is_null())?;
         outputs.validate(answer.forces.len())?;
         // SAFETY: the caller vouches for the lengths.
         unsafe { outputs.write(0, answer) };
         if let Some(begin) = begin {
-            trace::record_block(id, &answer);
+            trace::record_block(own_id, &answer);
             // SAFETY: the answer was written.
-            unsafe { record::lasthalf(id, answer, &outputs, begin) };
+            unsafe { record::lasthalf(own_id, answer, &outputs, begin) };
         }
         if !flag.is_null() {
             for i in 0..answer.forces.len() {

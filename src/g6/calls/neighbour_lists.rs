@@ -17,6 +17,7 @@ pub fn read_neighbour_list(id: c_int) -> Result<c_int> {
             Err(Error::OutOfMemory { .. } | Error::ListsTooLong { .. }) => 1,
             Err(error) => return Err(error),
         };
+        let id = c.id();
         trace::record(|| Event::ReadList { id, status });
         Ok(status)
     })
@@ -47,7 +48,7 @@ pub unsafe fn get_neighbour_list(
         not_null(list, "nbl")?;
     }
     CLUSTERS.with(id, |c| {
-        let present = c.block_length();
+        let (own_id, present) = (c.id(), c.block_length());
         let found = match c.neighbour_lists() {
             Ok(lists) => lists.list(ipipe),
             Err(Error::OutOfMemory { .. } | Error::ListsTooLong { .. }) => return Ok(1),
@@ -68,7 +69,7 @@ pub unsafe fn get_neighbour_list(
         let status = c_int::from(found.len() > room);
         trace::try_record(|| {
             Ok(Event::GetList {
-                id,
+                id: own_id,
                 ipipe: ipipe as c_int,
                 room: maxlength,
                 status,

@@ -21,10 +21,13 @@ calls! {
     implemented nothing [g6calc_firsthalf0 g6calc_firsthalf0_]
     all [g6calc_firsthalf0_all g6calc_firsthalf0_all_]
     (
-        cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors,
-        jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int
+        cluster_id: id, nj: int_or_error, ni: int_or_error, index: ints, xi: vectors, vi: vectors, aold: vectors,
+        jold: vectors, phiold: doubles, eps2: double_ref, h2: doubles, mode: int_or_error
     )
-        = firsthalf_by_mode(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), eps2, mode);
+        = firsthalf(
+            cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold),
+            mode.and_then(|mode| by_mode(eps2, mode))
+        );
 
     /// As `g6calc_lasthalf` with `eps2` by reference in C too; see `g6calc_firsthalf0`.
     implemented status [g6calc_lasthalf0 g6calc_lasthalf0_]

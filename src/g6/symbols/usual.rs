@@ -91,8 +91,8 @@ calls! {
     also [GPU_g6calc_firsthalf GPU_g6calc_firsthalf_]
          [- GPU2_g6calc_firsthalf_]
     (
-        cluster_id: id, nj: int, ni: int, index: ints, xi: vectors, vi: vectors, aold: vectors,
-        jold: vectors, phiold: doubles, eps2: double, h2: doubles
+        cluster_id: id, nj: int_or_error, ni: int_or_error, index: ints, xi: vectors, vi: vectors, aold: vectors,
+        jold: vectors, phiold: doubles, eps2: double_or_error, h2: doubles
     )
         = firsthalf(cluster_id, nj, ni, hinted(arrays(index, xi, vi, h2), aold, jold, phiold), eps2);
 

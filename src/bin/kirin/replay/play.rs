@@ -170,8 +170,8 @@ impl State {
         block
     }
 
-    /// The id under which the block was begun that a call with `id` means, if it `fits`. It may be another id: several
-    /// ids may stand for one cluster.
+    /// The id under which the block was begun that a call with `id` means, if it `fits`. It may be another id: traces of
+    /// older versions have the ids of the client, of which several may stand for one cluster.
     fn block_of(&self, id: i32, fits: impl Fn(&Pending) -> bool) -> i32 {
         if self.blocks.get(&id).is_some_and(&fits) {
             return id;
@@ -299,6 +299,28 @@ impl State {
                     |(x, v): ([f64; 3], [f64; 3])| (x.map(f64::to_bits), v.map(f64::to_bits));
                 self.summary.predicted.add(bits(found) == bits(*recorded));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client with one open cluster began blocks as `7` and fetched them as `5`.
+    #[test]
+    fn the_only_block_is_meant_under_any_id() {
+        let mut state = State {
+            limit: usize::MAX,
+            rules: Rules::of(true, 48, None),
+            blocks: HashMap::new(),
+            summary: Summary::default(),
+        };
+        for (begun, meant) in [(7, 7), (8, 5)] {
+            state.blocks.insert(begun, Pending::default());
+            assert_eq!(state.block_of(5, |_| true), meant);
+            assert_eq!(state.block_of(5, |_| false), 5);
+            assert_eq!(state.block_of(7, |_| true), 7);
         }
     }
 }

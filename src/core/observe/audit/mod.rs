@@ -23,7 +23,7 @@ const AT_MOST: f64 = 8.0;
 
 /// The errors that are allowed to a precision: ten times those of its arithmetic.
 struct Allowed {
-    /// Relative to the magnitude of a term.
+    /// Relative to the magnitude of a term. If positions have errors, the distance in that term is the softened one.
     term: f64,
     /// The same for jerks.
     jerk: f64,
@@ -354,14 +354,18 @@ impl Differences {
             };
             return;
         }
+        // Kernels in single precision round positions on a grid that a group of particles shares. The error of a pair is
+        // then a part of s, which may be much more than the same part of r.
+        let scale = if bounds.position > 0.0 { s } else { r };
         let m_s = m / s;
-        let m_s3 = m_s / s / s;
+        // Not m / s^3, which may be too small for a number where the terms are not.
+        let m_s2 = m_s / s;
         for (sum, term) in [
             (&mut self.pot, m_s * (bounds.term + 2.0 * dr / s)),
-            (&mut self.acc, m_s3 * (bounds.term * r + 8.0 * dr)),
+            (&mut self.acc, m_s2 * ((bounds.term * scale + 8.0 * dr) / s)),
             (
                 &mut self.jerk,
-                m_s3 * (4.0 * bounds.jerk * v + 4.0 * dv + 36.0 * v * dr / s),
+                m_s2 * ((4.0 * bounds.jerk * v + 4.0 * dv + 36.0 * v * dr / s) / s),
             ),
         ] {
             // A particle whose distance is beyond all numbers exerts no force, and 0 times infinity is none.

@@ -234,6 +234,39 @@ fn no_precision_of_the_cpu_backend_is_suspected() {
     }
 }
 
+/// The coordinates of an escaper decide on the grid for a soft pair far within its softening length.
+#[test]
+fn a_soft_pair_beside_an_escaper_is_not_suspected() {
+    let mut memory = JMemory::default();
+    for (index, x) in (0..).zip([[400.0, 0.0, 0.0], [0.1 + 7e-11, 0.1, 0.1]]) {
+        let star = JParticle {
+            index,
+            mass: 1.0,
+            x,
+            v: [0.1, 0.2, 0.3],
+            ..JParticle::default()
+        };
+        memory.write(index, &star).expect("an address");
+    }
+    let block = ForceRequest {
+        nj: 2,
+        ti: 0.0,
+        particles: vec![IParticle {
+            x: [0.1; 3],
+            eps2: 1.0,
+            ..IParticle::default()
+        }],
+    };
+    let backend = cpu::build(InstructionSet::Portable, Precision::Mixed, 1, true);
+    let mut backend = backend.expect("it is everywhere");
+    let mut results = Results::default();
+    backend.start(&mut memory, &block).expect("a block");
+    backend
+        .finish(&memory, &block, false, &mut results)
+        .expect("results");
+    assert_eq!(compare(mixed(&memory, &block, &results), 0), None);
+}
+
 /// The report on the force of stars of this mass at these `places` on a particle at the origin, with the acceleration
 /// multiplied by `factor`.
 fn report_of(mass: f64, places: &[[f64; 3]], factor: f64) -> Option<String> {
@@ -272,8 +305,8 @@ fn a_particle_beyond_all_numbers_is_no_discrepancy() {
 /// Forces whose squares are beyond all numbers, or below them, are judged like others.
 #[test]
 fn units_do_not_matter() {
-    for mass in [1e200, 1.0, 1e-200] {
-        let places = [[3.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+    for (mass, length) in [(1e200, 1.0), (1.0, 1.0), (1e-200, 1.0), (1e-250, 1e25)] {
+        let places = [[3.0 * length, 0.0, 0.0], [0.0, 4.0 * length, 0.0]];
         for (factor, is_right) in [(1.0 + 1e-9, true), (1.01, false)] {
             let found = report_of(mass, &places, factor);
             assert_eq!(found.is_none(), is_right, "{mass:e}: {found:?}");

@@ -98,10 +98,22 @@ fn stand_in(folder: &Path, name: &str, pipes: u32, crash: i32) -> Option<String>
 
 /// A program linked against the stand-in.
 fn linked(folder: &Path, source: &str) -> Option<PathBuf> {
+    linked_with(folder, source, "-lg6")
+}
+
+/// A program linked against the stand-in and one for GRAPE-5.
+fn linked_with_grape5(folder: &Path, source: &str) -> Option<PathBuf> {
+    let library = include_str!("../command/grape5.c");
+    compile(folder, "libg5.so", library, &["-shared", "-fPIC"])?;
+    linked_with(folder, source, "-lg5")
+}
+
+fn linked_with(folder: &Path, source: &str, library: &str) -> Option<PathBuf> {
     stand_in(folder, "libg6.so", 48, -1)?;
     let place = format!("-L{}", folder.display());
     let path = format!("-Wl,-rpath,{}", folder.display());
-    compile(folder, "client", source, &[&place, "-lg6", &path])
+    let options = [&place, "-lg6", library, &path];
+    compile(folder, "client", source, &options)
 }
 
 /// Runs a program under `kirin record`.

@@ -107,6 +107,45 @@ fn a_client_with_two_names_for_its_cluster_is_repeated() {
     assert_eq!(json["figures"][0]["forces"]["compared"], 4);
 }
 
+/// In a replay the memory of GRAPE-5 is the only open cluster, until the client uses id 0 without opening it.
+#[test]
+fn a_client_of_grape5_that_opens_no_cluster_of_grape6_is_repeated() {
+    let folder = folder("both");
+    let source = r#"
+        void g5_set_n(int), g5_set_eps_to_all(double), g5_set_xmj(int, int, double (*)[3], double *);
+        void g5_calculate_force_on_x(double (*)[3], double (*)[3], double *, int);
+        int g6_set_j_particle(int, int, int, double, double, double, double *, double *, double *, double *, double *);
+        int g6calc_firsthalf(int, int, int, int *, double (*)[3], double (*)[3], double (*)[3], double (*)[3], double *, double, double *);
+        int g6calc_lasthalf(int, int, int, int *, double (*)[3], double (*)[3], double, double *, double (*)[3], double (*)[3], double *);
+        int main(void)
+        {
+            double z[3] = {0}, x[1][3] = {{0}}, a[1][3], j[1][3], p[1], m[2] = {1.0, 2.0};
+            double places[2][3] = {{1.0, 0.0, 0.0}, {0.0, 2.0, 0.0}}, others[3] = {0.0, 0.0, -3.0};
+            int label = 7;
+            g5_set_xmj(0, 2, places, m);
+            g5_set_n(2);
+            g5_set_eps_to_all(0.5);
+            for (int k = 0; k < 3; k++)
+                g6_set_j_particle(0, k, k, 0.0, 0.0, 1.0 + k, z, z, z, z, others);
+            g6calc_firsthalf(0, 3, 1, &label, x, x, x, x, z, 0.0, z);
+            g6calc_lasthalf(0, 3, 1, &label, x, x, 0.0, z, a, j, p);
+            g5_calculate_force_on_x(x, a, p, 1);
+            return 0;
+        }"#;
+    let Some(client) = linked_with_grape5(&folder, source) else {
+        return;
+    };
+    let trace = folder.join("both.trace");
+    let _ = std::fs::remove_file(&trace);
+    let output = record(&trace, &client, &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let (output, json) = replay(&folder, &trace, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let figure = &json["figures"][0];
+    assert_eq!(figure["forces"]["compared"], 2);
+    assert!(number(&figure["acc"]["max"]) < 1e-5, "{figure}");
+}
+
 /// The calls of GRAPE-5 are repeated as those of GRAPE-6, whose sums without softening have other last bits.
 #[test]
 fn forces_of_grape5_agree_within_errors() {
@@ -132,16 +171,12 @@ fn forces_of_grape5_agree_within_errors() {
             g5_close();
             return 0;
         }"#;
-    let library = include_str!("../command/grape5.c");
-    if compile(&folder, "libg5.so", library, &["-shared", "-fPIC"]).is_none() {
+    let Some(client) = linked_with_grape5(&folder, source) else {
         return;
-    }
-    let place = format!("-L{}", folder.display());
-    let path = format!("-Wl,-rpath,{}", folder.display());
-    let client = compile(&folder, "client", source, &[&place, "-lg5", &path]);
+    };
     let trace = folder.join("grape5.trace");
     let _ = std::fs::remove_file(&trace);
-    let output = record(&trace, &client.expect("gcc was there"), &[]);
+    let output = record(&trace, &client, &[]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let (output, json) = replay(&folder, &trace, &[]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
