@@ -594,7 +594,7 @@ impl<C: Communicator> Run<C> {
         let past = &self.cluster.past;
         let mut bodies = space::bodies(&stars, self.cluster.settings.seed, past.steps);
         if past.hole_mass > 0.0 {
-            bodies.push(space::hole(&bodies, past.hole_mass));
+            bodies.push(space::hole(past.hole_index, past.hole_mass));
         }
         let snapshot = Snapshot {
             time: past.time,
