@@ -254,8 +254,30 @@ fn options_that_make_no_sense_are_refused() {
             "less than the virial radius",
         ),
         (
-            &["--black-hole-mass", "0.1", "--accreted-fraction", "1.5"],
+            &[
+                "--black-hole-mass",
+                "0.1",
+                "--capture-radius",
+                "1e-3",
+                "--accreted-fraction",
+                "1.5",
+            ],
             "from 0 to 1",
+        ),
+        (
+            &["--black-hole-mass", "0.1", "--accreted-fraction", "0.5"],
+            "takes no stars",
+        ),
+        (
+            &[
+                "--black-hole-mass",
+                "0.1",
+                "--capture-radius",
+                "0",
+                "--accreted-fraction",
+                "0.5",
+            ],
+            "takes no stars",
         ),
         (
             &[
