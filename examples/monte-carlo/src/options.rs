@@ -35,8 +35,8 @@ const USUAL_MASSES: RangeInclusive<f64> = 0.05..=50.0;
 
 const OUTPUT: &str = "Write the final state, from which the run can be resumed: shells, of which --bodies makes bodies for other programs. \
                       Its name decides the format: .hdf5 or .h5, .amuse, any other for text";
-const EVERY: &str = "Record for plot, CSV, JSON and output at multiples of this time, in initial half-mass relaxation times, or with units \
-                     10Myr, and whenever the core's density has changed much [default: 0.05]";
+const EVERY: &str = "Record for plot, CSV, JSON and output when this time has passed since the last record, in initial half-mass \
+                     relaxation times, or with units 10Myr, and whenever the core's density has changed much [default: 0.05]";
 const CSV: &str = "Write the diagnostics as CSV, each line as soon as it is recorded: energies, core, Lagrangian radii, binaries, what was lost (README)";
 const PLOT: &str = "Draw energy error, Lagrangian radii and core over time: .svg or .png";
 
@@ -110,7 +110,7 @@ pub struct Options {
     )]
     pub tidal_boundary: Option<Criterion>,
     /// Tidal radius at the start, also with units as in 60pc; later r_t^3 is proportional to the mass that is left
-    /// [default: the edge of a King model]
+    /// [default: for --model king its edge, for others none]
     #[arg(long, value_name = "R", value_parser = quantity::length)]
     pub tidal_radius: Option<Quantity>,
     /// The black hole at the centre.
