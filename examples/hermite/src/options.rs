@@ -261,7 +261,7 @@ impl RunOptions {
     ///
     /// One has not; in words.
     pub fn check(&self) -> Result<(), String> {
-        self.binaries.check()?;
+        self.binaries.check(self.start.count())?;
         let has_input = self.control.files.input.is_some();
         check_needed(
             "--input",

@@ -162,6 +162,7 @@ fn primordial_binaries_are_made() {
             &["--binary-fraction", "0.5", "--binary-periods", "kroupa1995"],
             "--units",
         ),
+        (&["--binary-fraction", "0.01"], "less than half a binary"),
         (&["--binary-fraction", "1.5"], "not from 0 to 1"),
         (&["--binary-fraction", "-0.5"], "--binary-fraction"),
         (

@@ -145,6 +145,12 @@ impl HoleOptions {
             return Ok(None);
         };
         let (law, radius) = self.taking(galaxy)?.unwrap_or((Law::Capture, 0.0));
+        if self.accreted_fraction.is_some() && radius == 0.0 {
+            return Err(Error::Refused(
+                "--accreted-fraction needs --capture-radius or --tidal-disruption above 0: this black hole takes no stars"
+                    .to_owned(),
+            ));
+        }
         Ok(Some(BlackHole {
             mass,
             law,

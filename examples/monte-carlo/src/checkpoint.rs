@@ -4,7 +4,7 @@
 //! ```text
 //! monte-carlo.settings THETA_MAX GAMMA RADIUS ENCOUNTERS SEED
 //! monte-carlo.tide CRITERION RADIUS MASS          where there is a tidal field
-//! monte-carlo.black-hole MASS LAW RADIUS ACCRETED MASS_NOW FEEDING TAKEN TAKEN_MASS TAKEN_ENERGY MEAN_MASS      where there is one: MASS and MEAN_MASS are those at the start
+//! monte-carlo.black-hole MASS LAW RADIUS ACCRETED MASS_NOW FEEDING TAKEN TAKEN_MASS TAKEN_ENERGY MEAN_MASS INDEX      where there is one: MASS and MEAN_MASS are those at the start
 //! monte-carlo.collisions MEAN_MASS                where stars collide: that at the start
 //! monte-carlo.merged LABEL MERGERS LABEL MERGERS ...                   the stars into which others have merged
 //! monte-carlo.evolution METALLICITY MASS TIME ENERGY LOST_MASS        where stars evolve: units in solar masses and Myr, and what is lost
@@ -43,6 +43,7 @@ use crate::ledger::Ledger;
 use crate::partition::BIN;
 use crate::random::Stream;
 use crate::settings::Settings;
+use crate::space::hole_index;
 use crate::stars::Stars;
 
 /// A binary, in the snapshots of `hermite --regularize`.
@@ -85,6 +86,9 @@ struct Hole {
     /// Mean mass of the stars at the start. `None` in files of older versions; then it is the mean mass now.
     #[serde(default)]
     mean_mass0: Option<f64>,
+    /// Index among the bodies for other programs. `None` in files of older versions; then it is that of a run that begins with these stars.
+    #[serde(default)]
+    index: Option<i32>,
 }
 
 /// The line of all binaries.
@@ -217,6 +221,7 @@ impl Checkpoint {
                 taken_mass: ledger.taken_mass,
                 taken_energy: ledger.taken_energy,
                 mean_mass0: Some(past.mean_mass0),
+                index: Some(past.hole_index),
             };
             (BLACK_HOLE, words(&line))
         }));
@@ -289,6 +294,8 @@ impl Checkpoint {
                 return refuse(BLACK_HOLE, snapshot.value(BLACK_HOLE).unwrap_or_default());
             }
             past.hole_mass = hole.mass;
+            let of_stars = || hole_index(&stars, &past.binaries);
+            past.hole_index = hole.index.unwrap_or_else(of_stars);
             past.feeding = (hole.settings.radius > 0.0).then_some(hole.feeding);
             past.ledger = Ledger {
                 taken: hole.taken,

@@ -63,6 +63,9 @@ pub struct Past {
     /// Mass of the black hole.
     #[serde(skip)]
     pub hole_mass: f64,
+    /// Its index among the bodies for other programs: one more than the largest label at the start.
+    #[serde(skip)]
+    pub hole_index: i32,
     /// Mass that it gains in a unit of time, averaged over the last steps. `None` where it takes no stars.
     #[serde(skip)]
     pub feeding: Option<f64>,

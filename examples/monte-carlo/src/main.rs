@@ -9,6 +9,7 @@ use kirin_kit::communicator::Communicator;
 use kirin_kit::communicator::launch::{Job, RankFailure, launch};
 use kirin_kit::interrupt;
 use monte_carlo::error::Error;
+use monte_carlo::model::DEFAULT_N;
 use monte_carlo::options::Options;
 use monte_carlo::{cross_check, paper, session};
 
@@ -41,7 +42,8 @@ impl Command {
             ("--bandwidth", options.network.bandwidth.is_some()),
         ];
         check_needed("--report", options.report.is_some(), &of_report).map_err(Error::Refused)?;
-        options.binaries.check().map_err(Error::Refused)?;
+        let n = options.start.n.unwrap_or(DEFAULT_N);
+        options.binaries.check(n).map_err(Error::Refused)?;
         match options.report {
             Some(_) => paper::report(world, options),
             None if options.cross_check => cross_check::run(world, options),

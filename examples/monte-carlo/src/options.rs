@@ -30,13 +30,18 @@ pub const DEFAULT_CORE_STARS: u64 = 30;
 
 const T_END: &str = "Time at which to end, in initial half-mass relaxation times, or with units 500Myr [default: 25]";
 
+/// Factors between the masses of evolving stars and those of their mass function: from the first on the user hears of it, and the
+/// second is refused. Lifetimes are about proportional to m^-2.5.
+const FAR: f64 = 1.05;
+const TOO_FAR: f64 = 1.25;
+
 /// Solar masses that stars may have.
 const USUAL_MASSES: RangeInclusive<f64> = 0.05..=50.0;
 
 const OUTPUT: &str = "Write the final state, from which the run can be resumed: shells, of which --bodies makes bodies for other programs. \
                       Its name decides the format: .hdf5 or .h5, .amuse, any other for text";
-const EVERY: &str = "Record for plot, CSV, JSON and output at multiples of this time, in initial half-mass relaxation times, or with units \
-                     10Myr, and whenever the core's density has changed much [default: 0.05]";
+const EVERY: &str = "Record for plot, CSV, JSON and output when this time has passed since the last record, in initial half-mass \
+                     relaxation times, or with units 10Myr, and whenever the core's density has changed much [default: 0.05]";
 const CSV: &str = "Write the diagnostics as CSV, each line as soon as it is recorded: energies, core, Lagrangian radii, binaries, what was lost (README)";
 const PLOT: &str = "Draw energy error, Lagrangian radii and core over time: .svg or .png";
 
@@ -110,7 +115,7 @@ pub struct Options {
     )]
     pub tidal_boundary: Option<Criterion>,
     /// Tidal radius at the start, also with units as in 60pc; later r_t^3 is proportional to the mass that is left
-    /// [default: the edge of a King model]
+    /// [default: for --model king its edge, for others none]
     #[arg(long, value_name = "R", value_parser = quantity::length)]
     pub tidal_radius: Option<Quantity>,
     /// The black hole at the centre.
@@ -248,20 +253,42 @@ impl Options {
         })
     }
 
-    /// A message for the user of a new model whose stars are far from the masses of stars.
-    pub fn masses_remark(&self) -> Option<String> {
-        let units = self
-            .units
-            .units
-            .filter(|_| self.control.files.input.is_none())?;
+    /// A message for the user of a new model whose stars are far from the masses of stars. `mass` is the mass of the model before
+    /// it was scaled to standard units.
+    ///
+    /// # Errors
+    ///
+    /// The stars evolve, and are too far from the masses of their mass function; in words.
+    pub fn masses_remark(&self, mass: f64) -> Result<Option<String>, Error> {
+        let Some(units) = self.units.units else {
+            return Ok(None);
+        };
         let n = self.start.n.unwrap_or(DEFAULT_N);
         let function = self.start.mass_function.unwrap_or_default();
-        let each = units.mass / n as f64;
-        let is_usual = function != MassFunction::Equal || USUAL_MASSES.contains(&each);
-        let equal = (!is_usual).then(|| {
-            format!("the stars have {each:.3e} solar masses each, by which they relax and end: --units MASS,PC and --n")
-        });
-        function.remark(n, Some(&units)).or(equal)
+        if function == MassFunction::Equal {
+            let each = units.mass / n as f64;
+            return Ok((!USUAL_MASSES.contains(&each)).then(|| {
+                format!("the stars have {each:.3e} solar masses each, by which they relax and end: --units MASS,PC and --n")
+            }));
+        }
+        if self.stellar_evolution.is_none() {
+            return Ok(function.remark(n, Some(&units)));
+        }
+        // The model has the mass 1 in masses of n mean stars, but for chance.
+        let (drawn, unit) = (mass * n as f64 * function.mean(), units.mass);
+        let factor = unit / drawn;
+        let is_within = |far: f64| (1.0 / far..far).contains(&factor);
+        if !is_within(TOO_FAR) {
+            return Err(Error::Refused(format!(
+                "--units: the {n} stars drawn from this --mass-function have {drawn:.4e} solar masses, not {unit:.4e}"
+            )));
+        }
+        Ok((!is_within(FAR)).then(|| {
+            format!(
+                "the stars have {factor:.3} times the masses drawn from the --mass-function, by which they end: the \
+                 drawn masses add up to {drawn:.4e} solar masses, and the unit of mass is {unit:.4e}"
+            )
+        }))
     }
 
     /// The stellar evolution of a new run whose stars have these `units`.
@@ -275,16 +302,6 @@ impl Options {
                     .to_owned(),
             ));
         };
-        let n = self.start.n.unwrap_or(DEFAULT_N) as f64;
-        let function = self.start.mass_function.unwrap_or_default();
-        let drawn = self.control.files.input.is_none() && function != MassFunction::Equal;
-        if drawn && !(0.8..1.25).contains(&(units.mass / (n * function.mean()))) {
-            return Err(Error::Refused(format!(
-                "--units: {n} stars of this --mass-function have about {:.4e} solar masses, not {:.4e}",
-                n * function.mean(),
-                units.mass
-            )));
-        }
         Ok(Some(Evolution {
             metallicity,
             mass: units.mass,

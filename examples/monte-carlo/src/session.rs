@@ -141,14 +141,8 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
         check_memory(n, bytes).map_err(Error::Refused)?;
     }
     let mut run = begin(Counted::new(world), options, snapshot)?;
-    let remarks = [
-        run.cluster.settings.remark(run.cluster.n()),
-        options.masses_remark(),
-    ];
-    for remark in remarks
-        .iter()
-        .flatten()
-        .filter(|_| run.cluster.world.rank() == 0)
+    if let Some(remark) = run.cluster.settings.remark(run.cluster.n())
+        && run.cluster.world.rank() == 0
     {
         tell(&format!("monte-carlo: {remark}"));
     }
@@ -221,6 +215,11 @@ pub fn begin<C: Communicator>(
         let all = streams(settings.seed, n.div_ceil(BIN));
         let mut cluster = Cluster::new(world, settings, stars, &all, None)?;
         let (mass, units) = (cluster.potential.mass(), options.units.units);
+        if let Some(remark) = options.masses_remark(mass)?
+            && cluster.world.rank() == 0
+        {
+            tell(&format!("monte-carlo: {remark}"));
+        }
         cluster.to_standard_units()?;
         cluster.set_binaries(model::binaries(
             &options.start,
@@ -594,7 +593,7 @@ impl<C: Communicator> Run<C> {
         let past = &self.cluster.past;
         let mut bodies = space::bodies(&stars, self.cluster.settings.seed, past.steps);
         if past.hole_mass > 0.0 {
-            bodies.push(space::hole(&bodies, past.hole_mass));
+            bodies.push(space::hole(past.hole_index, past.hole_mass));
         }
         let snapshot = Snapshot {
             time: past.time,

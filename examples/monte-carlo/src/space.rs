@@ -4,6 +4,7 @@ use kirin_kit::Body;
 use kirin_kit::models::Random;
 use kirin_kit::vector::{add_scaled, cross, norm};
 
+use crate::binaries::Binary;
 use crate::stars::Stars;
 
 /// The stars as bodies, in the order of radii. The directions are the same on every call at one step.
@@ -31,11 +32,17 @@ pub fn bodies(stars: &Stars, seed: u64, steps: u64) -> Vec<Body> {
         .collect()
 }
 
-/// A black hole of this mass at rest at the centre, with an index above those of all `bodies`.
-pub fn hole(bodies: &[Body], mass: f64) -> Body {
-    let last = bodies.iter().map(|body| body.index).max();
+/// The index of the black hole of a run that begins with these stars and binaries: one more than the largest label.
+pub fn hole_index(stars: &Stars, binaries: &[Binary]) -> i32 {
+    let of_binaries = binaries.iter().map(|binary| &binary.ids[1]);
+    let last = stars.id.iter().chain(of_binaries).max();
+    last.map_or(0, |last| i32::try_from(last + 1).unwrap_or(i32::MAX))
+}
+
+/// A black hole of this mass at rest at the centre.
+pub fn hole(index: i32, mass: f64) -> Body {
     Body {
-        index: last.map_or(0, |index| index.saturating_add(1)),
+        index,
         mass,
         x: [0.0; 3],
         v: [0.0; 3],

@@ -210,5 +210,6 @@ fn senseless_binaries_are_refused() {
             &["--binary-fraction", "0.5", "--stellar-radius", "1e-3"],
             "--stellar-radius",
         ),
+        (&["--binary-fraction", "0.002"], "less than half a binary"),
     ]);
 }

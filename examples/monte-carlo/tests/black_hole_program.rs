@@ -58,6 +58,8 @@ fn a_run_with_a_hole_has_the_same_bits() {
     let last = space.last().unwrap();
     assert!(last.x == [0.0; 3] && last.v == [0.0; 3] && last.mass > 0.05);
     assert!(space.iter().all(|b| b.index < last.index || b == last));
+    // Its index is that above all stars of the start, also if the last of them has left or is the second one of a binary.
+    assert_eq!(last.index, 1200);
     let text = String::from_utf8_lossy(&ran.stdout);
     assert!(
         text.contains("black hole") && text.contains("stars taken"),
@@ -116,7 +118,10 @@ fn a_run_with_a_hole_has_the_same_bits() {
         .position(|word| *word == "--black-hole-mass")
         .unwrap()..][..6];
     assert_eq!(same[5], "0.75");
-    PROGRAM.succeed(&[&["--input", &half, "--steps", "1"], same].concat());
+    let go_on = ["--input", &half, "--steps", "1", "--bodies", &others];
+    PROGRAM.succeed(&[&go_on[..], &["--force"], same].concat());
+    let space = Snapshot::load(others.as_ref()).unwrap().bodies;
+    assert_eq!(space.last().unwrap().index, 1200);
     for (options, words) in [
         (
             ["--black-hole-mass", "36Msun"],
@@ -143,7 +148,7 @@ fn a_run_with_a_hole_has_the_same_bits() {
     let line = state.lines().find(|line| line.contains(HOLE)).unwrap();
     let (before, words) = line.split_once(HOLE).unwrap();
     let words: Vec<&str> = words.split_whitespace().collect();
-    // MASS LAW RADIUS ACCRETED MASS_NOW FEEDING TAKEN TAKEN_MASS TAKEN_ENERGY MEAN_MASS
+    // MASS LAW RADIUS ACCRETED MASS_NOW FEEDING TAKEN TAKEN_MASS TAKEN_ENERGY MEAN_MASS INDEX
     for (place, word, refused) in [
         (0, "-0.05", "--black-hole-mass must be above 0"),
         (4, "0", HOLE),
@@ -161,10 +166,12 @@ fn a_run_with_a_hole_has_the_same_bits() {
         let refusal = PROGRAM.fail(&["--input", &rest, "--steps", "1"]);
         assert!(refusal.contains(refused), "{word} in {place}: {refusal}");
     }
-    // A state of an older version has no mean mass at the start.
-    let older = format!("{before}{HOLE} {}", words[..9].join(" "));
-    std::fs::write(&rest, summed(&state.replace(line, &older))).unwrap();
-    PROGRAM.succeed(&["--input", &rest, "--steps", "1"]);
+    // A state of an older version has no index of the hole, and one before that no mean mass at the start.
+    for count in [10, 9] {
+        let older = format!("{before}{HOLE} {}", words[..count].join(" "));
+        std::fs::write(&rest, summed(&state.replace(line, &older))).unwrap();
+        PROGRAM.succeed(&["--input", &rest, "--steps", "1"]);
+    }
 }
 
 const HOLE: &str = "monte-carlo.black-hole";
@@ -247,8 +254,30 @@ fn options_that_make_no_sense_are_refused() {
             "less than the virial radius",
         ),
         (
-            &["--black-hole-mass", "0.1", "--accreted-fraction", "1.5"],
+            &[
+                "--black-hole-mass",
+                "0.1",
+                "--capture-radius",
+                "1e-3",
+                "--accreted-fraction",
+                "1.5",
+            ],
             "from 0 to 1",
+        ),
+        (
+            &["--black-hole-mass", "0.1", "--accreted-fraction", "0.5"],
+            "takes no stars",
+        ),
+        (
+            &[
+                "--black-hole-mass",
+                "0.1",
+                "--capture-radius",
+                "0",
+                "--accreted-fraction",
+                "0.5",
+            ],
+            "takes no stars",
         ),
         (
             &[

@@ -331,6 +331,27 @@ fn a_coulomb_logarithm_of_1_is_told() {
     assert_eq!(told("0.003"), "");
 }
 
+/// Stars end by their masses: those drawn from the mass function, if the unit of mass is that of all drawn stars.
+#[test]
+fn evolving_stars_of_other_masses_are_told() {
+    let model = ["--n", "200", "--mass-function", "kroupa", "--steps", "1"];
+    let evolving = [&model[..], &["--stellar-evolution", "0.02", "--units"]].concat();
+    let refusal = PROGRAM.fail(&[&evolving[..], &["1e4Msun,1pc"]].concat());
+    let drawn = refusal.split(" solar masses").next().unwrap();
+    let drawn: f64 = drawn.split(' ').next_back().unwrap().parse().unwrap();
+    let said = |mass: f64| {
+        let units = format!("{mass}Msun,1pc");
+        let output = PROGRAM.succeed(&[&evolving[..], &[&units]].concat());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(said(drawn), "");
+    for factor in [0.9, 1.1] {
+        let remark = said(factor * drawn);
+        let words = format!("have {factor:.3} times the masses drawn");
+        assert!(remark.contains(&words), "{remark}");
+    }
+}
+
 /// The other files are there all the same.
 #[cfg(target_os = "linux")]
 #[test]

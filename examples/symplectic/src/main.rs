@@ -177,6 +177,8 @@ fn begin<'g>(
     let run = match checkpoint::settings(&snapshot).map_err(named(path))? {
         Some(saved) => {
             let settings = options.continued(saved, &snapshot.bodies)?;
+            let own = &options.control.own;
+            own.validate(settings.uncentred).map_err(named(path))?;
             if settings.changeover != saved.changeover && options.changeover.is_none() {
                 tell(&format!(
                     "symplectic: the changeover radii are those of the new step: {}, {}",

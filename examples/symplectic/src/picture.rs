@@ -204,17 +204,28 @@ pub fn film_half_width(bodies: &[Body], galaxy: &Galaxy, t: f64) -> f64 {
 ///
 /// # Errors
 ///
-/// A file cannot be read, or they are too many; in words.
+/// A file cannot be read, they are too many, or their galaxies or units differ; in words.
 pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figure, String> {
     if paths.len() > MOST {
         return Err(format!("--draw takes up to {MOST} snapshots"));
     }
-    let (mut views, mut galaxy, mut n) = (Vec::new(), Galaxy::default(), 0);
+    let (mut views, mut first, mut n) = (Vec::new(), None, 0);
     let mut frame = Frame::Galaxy;
     for path in paths {
         let path = path.as_ref();
         let snapshot = Snapshot::load(path).map_err(named(path))?;
-        galaxy = Galaxy::of(&snapshot).map_err(named(path))?;
+        let galaxy = Galaxy::of(&snapshot).map_err(named(path))?;
+        let shown = *first.get_or_insert(galaxy);
+        // All views have one scale and one title. The day that is today's is in neither.
+        if (Galaxy {
+            today: shown.today,
+            ..galaxy
+        }) != shown
+        {
+            return Err(named(path)(
+                "--draw: its galaxy or its units are not those of the first snapshot",
+            ));
+        }
         if let Some(zoom) = zoom {
             frame = Frame::Cluster(zoom.in_units(galaxy.known_units().as_ref())?);
         }
@@ -222,6 +233,7 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figur
         let view = seen(snapshot.time, &snapshot.bodies, frame);
         views.push(with_orbit(view, &snapshot.bodies, &galaxy));
     }
+    let galaxy = first.unwrap_or_default();
     let known = galaxy.known_units();
     let units = known.as_ref();
     let width = match frame {
@@ -249,6 +261,7 @@ pub fn draw<P: AsRef<Path>>(paths: &[P], zoom: Option<Quantity>) -> Result<Figur
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kirin_kit::galaxy::MilkyWay;
     use kirin_kit::models;
     use kirin_testing::Folder;
 
@@ -284,5 +297,42 @@ mod tests {
         assert!(draw(&["nowhere.txt"], None).is_err());
         let many = vec![paths[0].clone(); 7];
         assert!(draw(&many, None).unwrap_err().contains("up to 6"));
+    }
+
+    /// One scale is for one system of units; the time of today does not matter.
+    #[test]
+    fn snapshots_of_different_units_are_in_no_figure() {
+        let folder = Folder::new("draw-units");
+        let saved = |name: &str, galaxy: Galaxy| {
+            let path = folder.file(name);
+            let snapshot = Snapshot {
+                bodies: models::plummer(100, 1),
+                run: galaxy.lines(),
+                ..Snapshot::default()
+            };
+            snapshot.save_as(path.as_ref()).unwrap();
+            path
+        };
+        let galaxy = Galaxy {
+            model: MilkyWay::Irrgang,
+            ..Galaxy::default()
+        };
+        let later = Galaxy {
+            today: 5.0,
+            ..galaxy
+        };
+        let mut other = galaxy;
+        other.units.length *= 10.0;
+        let paths = [
+            saved("a.txt", galaxy),
+            saved("later.txt", later),
+            saved("other.txt", other),
+            saved("none.txt", Galaxy::default()),
+        ];
+        assert!(draw(&paths[..2], None).is_ok());
+        for k in [2, 3] {
+            let why = draw(&[&paths[0], &paths[k]], None).unwrap_err();
+            assert!(why.starts_with(&paths[k]) && why.contains("units"), "{why}");
+        }
     }
 }

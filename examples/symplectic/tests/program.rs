@@ -52,6 +52,11 @@ fn a_run_goes_on_with_the_same_bits() {
         let half = folder.file("half");
         let resumed = run("resumed", &["--input", &half, "--every", "1/16"], "1/4");
         assert_same(&resumed, &whole);
+        if options.contains(&"--uncentred") {
+            let more = ["--pairs", "program", "--t-end", "1/4"];
+            let said = PROGRAM.fail(&[&["--input", &half][..], &more].concat());
+            assert!(said.contains(&format!("{half}: --uncentred")), "{said}");
+        }
     }
 }
 

@@ -20,7 +20,7 @@ const SATELLITE: &str = "galaxy.satellite";
 pub struct AdditionOptions {
     /// A potential from a file.
     pub table: Option<Table>,
-    /// A bar: mass, half length, the two softenings, km/s/kpc, degrees; in solar masses and kpc.
+    /// A bar: mass, half length, the two softenings, km/s/kpc, degrees from the x axis, counterclockwise; in solar masses and kpc.
     pub bar: Option<[f64; 6]>,
     /// By which part the masses of model, file and bar grow in a Gyr.
     pub growth: f64,
@@ -239,7 +239,7 @@ impl Additions {
     }
 }
 
-/// `1e10,4,1,0.5,-39,28`: a bar's mass, half length, softenings, angular speed and angle.
+/// `1e10,4,1,0.5,-39,-28`: a bar's mass, half length, softenings, angular speed and angle.
 ///
 /// # Errors
 ///
@@ -255,7 +255,7 @@ pub fn bar(text: &str) -> Result<[f64; 6], String> {
             Ok([m, a, b, c, speed, angle])
         }
         _ => Err(
-            "not MASS,A,B,C,SPEED,ANGLE such as 1e10,4,1,0.5,-39,28 (solar masses, kpc, km/s/kpc, degrees)"
+            "not MASS,A,B,C,SPEED,ANGLE such as 1e10,4,1,0.5,-39,-28 (solar masses, kpc, km/s/kpc, degrees)"
                 .to_owned(),
         ),
     }

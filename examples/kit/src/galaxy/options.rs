@@ -45,9 +45,9 @@ pub struct GalaxyOptions {
     /// Add a potential from a file: columns r_kpc mass_solar, or R_kpc z_kpc potential_km2_s2
     #[arg(long, value_name = "FILE")]
     pub potential: Option<PathBuf>,
-    /// Add a bar that rotates (Long and Murali 1992), as in 1e10,4,1,0.5,-39,28: mass in solar masses; half length and
+    /// Add a bar that rotates (Long and Murali 1992), as in 1e10,4,1,0.5,-39,-28: mass in solar masses; half length and
     /// two softenings in kpc; pattern speed in km/s/kpc, negative if it turns as the disc does; today's angle in
-    /// degrees
+    /// degrees, from the x axis, counterclockwise (-28: the near end is at a positive longitude, as in the Milky Way)
     #[arg(long, value_name = "M,A,B,C,SPEED,ANGLE", value_parser = additions::bar)]
     pub bar: Option<[f64; 6]>,
     /// Let the masses of galaxy, file and bar grow by this part of today's in a Gyr
@@ -312,8 +312,9 @@ fn above_zero(value: f64) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Field;
     use super::*;
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     #[derive(Parser)]
     struct Command {
@@ -417,6 +418,26 @@ mod tests {
         assert_eq!((grown.growth, grown.satellites.len()), (0.02, 1));
         let alone = told(of(&["--galaxy", "none"], old)).unwrap();
         assert_eq!((alone.growth, alone.satellites.len()), (0.0, 1));
+    }
+
+    /// From the Sun, at negative x, positive longitudes are at positive y.
+    #[test]
+    fn the_example_of_a_bar_is_that_of_the_milky_way() {
+        let why = additions::bar("").unwrap_err();
+        let example = why.split(' ').find(|word| word.starts_with('1')).unwrap();
+        let command = Command::command();
+        let bar = command.get_arguments().find(|a| a.get_id() == "bar");
+        let help = bar.unwrap().get_help().unwrap().to_string();
+        assert!(help.contains(&format!("as in {example}:")), "{help}");
+        let galaxy = Command::parse_from(["test", "--bar", example])
+            .galaxy
+            .galaxy(None)
+            .unwrap();
+        let bar = galaxy.more.unwrap().bar(0.0).unwrap();
+        let density = |y: f64| bar.density(&[-3.5, y, 0.0]);
+        assert!(density(1.8) > 2.0 * density(-1.8));
+        // The disc turns clockwise, and so does the bar: where it goes, the potential falls.
+        assert!(bar.potential_change(&[-3.5, 2.3, 0.0]) < 0.0);
     }
 
     #[test]

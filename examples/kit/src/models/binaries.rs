@@ -39,12 +39,25 @@ pub struct BinaryOptions {
 }
 
 impl BinaryOptions {
-    /// Checks that there are binaries to have periods.
+    /// Checks that there are binaries among `n` stars, if a part of the systems is to be binaries, or these are to have periods.
     ///
     /// # Errors
     ///
     /// There are none; in words.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self, n: u64) -> Result<(), String> {
+        if let Some(fraction) = self.binary_fraction
+            && fraction > 0.0
+            && self.count(usize::try_from(n).map_err(|e| e.to_string())?) == 0
+        {
+            // The fraction, and the number of stars, that make half a binary, which rounds to one.
+            let least = 1.0 / (2.0 * n as f64 - 1.0);
+            let stars = (0.5 / fraction + 0.5).ceil().max(2.0);
+            return Err(format!(
+                "--binary-fraction {fraction}: of {n} stars this is less than half a binary; it must be at least {}, or --n at \
+                 least {stars}",
+                (least * 1e4).ceil() / 1e4
+            ));
+        }
         let periods = ("--binary-periods", self.binary_periods.is_some());
         check_needed(
             "--binary-fraction",
@@ -217,6 +230,22 @@ mod tests {
         assert_eq!(half.count(768), 256);
         assert_eq!(options(1.0, Periods::Opik).count(7), 3);
         assert_eq!(BinaryOptions::default().count(100), 0);
+    }
+
+    #[test]
+    fn a_part_without_a_binary_is_refused() {
+        let few = options(0.0009, Periods::Opik);
+        let why = few.check(500).unwrap_err();
+        assert!(
+            why.contains("at least 0.0011, or --n at least 557"),
+            "{why}"
+        );
+        assert!(few.check(556).is_err() && few.check(557).is_ok());
+        assert_eq!(options(0.0011, Periods::Opik).check(500), Ok(()));
+        for none in [options(0.0, Periods::Opik), BinaryOptions::default()] {
+            assert_eq!(none.check(500), Ok(()));
+        }
+        assert!(options(1.0, Periods::Opik).check(1).is_err());
     }
 
     /// The centres are the model, in standard units; the internal energies are beside it.

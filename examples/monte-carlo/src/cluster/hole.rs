@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::growth;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
+use crate::space::hole_index;
 
 /// Steps in which the hole of a new cluster grows, each by the same factor, and the part of its mass with which it begins.
 const STEPS: i32 = 200;
@@ -100,6 +101,10 @@ impl<C: Communicator> Cluster<C> {
         let mass = self.potential.mass();
         hole.validate_among(mass, -0.5 * mass * mass / self.now.potential)?;
         self.past.mean_mass0 = self.mean_mass();
+        // Of the stars of all ranks.
+        let mut index = [f64::from(hole_index(&self.stars, &self.past.binaries))];
+        self.world.all_reduce(Operation::Max, &mut index)?;
+        self.past.hole_index = index[0] as i32;
         let factor = SEED.powf(1.0 / f64::from(STEPS));
         for step in 1..=STEPS {
             let mut ends = [f64::from(u8::from(interrupted()))];
