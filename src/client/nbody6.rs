@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use super::interface::interface;
 use super::{JParticle, Vec3, to_int};
+use kirin_core::choice;
 
 /// Entries behind the last one that older libraries write.
 const BEYOND: usize = 8;
@@ -214,7 +215,7 @@ impl Nbody6 {
 
     /// The precision of regular forces, or "unknown" for a foreign library.
     pub fn precision(&self) -> String {
-        self.origin.precision(0)
+        self.origin.precision_by(choice::regular_precision)
     }
 
     /// Makes room for `n` stars with up to `longest` neighbours, for both kinds of forces.
