@@ -382,7 +382,14 @@ impl Nbody6 {
     }
 
     /// `irr_simd_firr_vec_`: irregular forces at the time `ti`.
+    ///
+    /// # Panics
+    ///
+    /// An array of the block is shorter than the block.
     pub fn irregular_forces(&self, ti: f64, block: &mut IrregularBlock) {
+        let room = block.addresses.len() + BEYOND;
+        let lengths = [block.acc.len(), block.jerk.len()];
+        assert!(lengths.iter().all(|&l| l >= room), "arrays of the block");
         let ni = to_int(block.addresses.len());
         // SAFETY: the arrays have `ni` entries and more.
         unsafe {
@@ -395,5 +402,26 @@ impl Nbody6 {
                 block.nearest.as_mut_ptr(),
             )
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "arrays of the block")]
+    fn accelerations_of_a_block_that_were_shortened_are_refused() {
+        let mut block = IrregularBlock::new(&[0]);
+        block.acc = Vec::new();
+        Nbody6::linked().irregular_forces(0.0, &mut block);
+    }
+
+    #[test]
+    #[should_panic(expected = "arrays of the block")]
+    fn jerks_of_a_block_that_were_shortened_are_refused() {
+        let mut block = IrregularBlock::new(&[0]);
+        block.jerk.truncate(BEYOND);
+        Nbody6::linked().irregular_forces(0.0, &mut block);
     }
 }
