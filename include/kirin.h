@@ -297,20 +297,6 @@ int g6_reset(int cluster_id);
 int g6_reset_fofpga(int cluster_id);
 
 /**
- * Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
- *
- * The numbers in `list` are the device numbers of `kirin info`. They have no effect where
- * `KIRIN_DEVICES` is set, where there are no GPUs, after an earlier call that named devices, and
- * once cluster 0 has computed. With a null `list` or with `ngpu` = 0 the call is `g6_open`.
- */
-int g6_open_special(int ngpu, const int *list);
-
-/**
- * As `g6_open_special`; `nmax`, the largest number of j-particles, is not needed.
- */
-int g6_open_special2(int ngpu, const int *list, int nmax);
-
-/**
  * Announces the number of j-particles.
  *
  * Accepted without effect: every block brings its own nj.
@@ -408,6 +394,22 @@ int g6_debugfunc_double(double value);
  */
 int g6_dump(double t, int n, const double *mass, double (*x)[3], double (*v)[3]);
 #endif /* KIRIN_FORTRAN_NAMES_ONLY */
+
+/* The GRAPE-6 interface: C spellings alone */
+
+/**
+ * Opens cluster 0 on the `ngpu` devices in `list`, as sapporo does.
+ *
+ * The numbers in `list` are the device numbers of `kirin info`. They have no effect where
+ * `KIRIN_DEVICES` is set, where there are no GPUs, after an earlier call that named devices, and
+ * once cluster 0 has computed. With a null `list` or with `ngpu` = 0 the call is `g6_open`.
+ */
+int g6_open_special(int ngpu, const int *list);
+
+/**
+ * As `g6_open_special`; `nmax`, the largest number of j-particles, is not needed.
+ */
+int g6_open_special2(int ngpu, const int *list, int nmax);
 
 /* The GRAPE-6 interface: Fortran spellings */
 
@@ -894,17 +896,19 @@ int g6_set_ijp_mode(int cluster_id, int mode);
 int g6_change_cbjpmode(int cluster_id, int mode);
 
 /**
+ * Sets the number that `g6_mccount_` returns; the hardware was opened with it.
+ */
+int g6_setmccount(int mccount);
+#endif /* KIRIN_FORTRAN_NAMES_ONLY */
+
+/* More of the original library's names: C spellings alone */
+
+/**
  * Switches the clock of the boards.
  *
  * Accepted without effect: there is no clock to switch.
  */
 int g6_change_clock(int cluster_id, int on);
-
-/**
- * Sets the number that `g6_mccount_` returns; the hardware was opened with it.
- */
-int g6_setmccount(int mccount);
-#endif /* KIRIN_FORTRAN_NAMES_ONLY */
 
 /* More of the original library's names: Fortran spellings */
 
@@ -1569,6 +1573,26 @@ int GPU_g6_reset(int cluster_id);
 int GPU_g6_reset_fofpga(int cluster_id);
 
 /**
+ * The same as `g6calc_lasthalf2p`.
+ */
+int g6calc_lasthalf2np(int cluster_id,
+                       int nj,
+                       int ni,
+                       const int *index,
+                       double (*xi)[3],
+                       double (*vi)[3],
+                       double eps2,
+                       const double *h2,
+                       double (*acc)[3],
+                       double (*jerk)[3],
+                       double *pot,
+                       int *nnbindex,
+                       float *rnnb);
+#endif /* KIRIN_FORTRAN_NAMES_ONLY */
+
+/* Other names of these calls: those of the 2007 kirin, and of other libraries: C spellings alone */
+
+/**
  * The same as `g6_reinitialize`.
  *
  * Accepted without effect: there is no hardware to bring back.
@@ -1600,24 +1624,6 @@ int GPU_g6_print_chip_status(int cluster_id);
  * Accepted without effect: every write takes effect at the next block by itself.
  */
 int GPU_g6_flush_jp_buffer_and_multisend(int cluster_id, int nclusters);
-
-/**
- * The same as `g6calc_lasthalf2p`.
- */
-int g6calc_lasthalf2np(int cluster_id,
-                       int nj,
-                       int ni,
-                       const int *index,
-                       double (*xi)[3],
-                       double (*vi)[3],
-                       double eps2,
-                       const double *h2,
-                       double (*acc)[3],
-                       double (*jerk)[3],
-                       double *pot,
-                       int *nnbindex,
-                       float *rnnb);
-#endif /* KIRIN_FORTRAN_NAMES_ONLY */
 
 /* Other names of these calls: those of the 2007 kirin, and of other libraries: Fortran spellings */
 

@@ -13,7 +13,6 @@
 extern "C" {
 #endif
 
-#ifndef KIRIN_FORTRAN_NAMES_ONLY
 /* Names of sapporo that other programs may have, too */
 
 /**
@@ -35,7 +34,6 @@ int get_device_count(void);
  * Accepted without effect: every write takes effect at the next block by itself.
  */
 int force_j_particle_send(void);
-#endif /* KIRIN_FORTRAN_NAMES_ONLY */
 
 #ifdef __cplusplus
 }

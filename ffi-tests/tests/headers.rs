@@ -104,6 +104,15 @@ fn the_header_leaves_the_c_names_to_clients_that_define_them() {
     compiles("gcc", "own.c", text, &["-std=c99", "-pedantic"]);
 }
 
+/// The library without the other C names has these, too.
+#[test]
+fn the_header_always_declares_c_names_without_a_fortran_twin() {
+    let text = "#define KIRIN_FORTRAN_NAMES_ONLY\n#include <kirin.h>\n#include <kirin_sapporo.h>\n\
+                int main(void) { int gpu = 0; return g6_open_special(1, &gpu) + g6_open_special2(1, &gpu, 1)\n\
+                + g6_change_clock(0, 1) + GPU_g6_reinitialize(0) + get_device_count() + kirin_set_precision(0, 0); }\n";
+    compiles("gcc", "twinless.c", text, &["-std=c99", "-pedantic"]);
+}
+
 #[test]
 fn the_fortran_modules_are_standard() {
     for interface in INTERFACES {

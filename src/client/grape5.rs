@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use super::interface::interface;
 use super::{Vec3, to_int};
+use kirin_core::choice;
 
 interface! {
     /// One GRAPE-5 library, ready to be called. Its device is 0.
@@ -26,7 +27,7 @@ impl Grape5 {
 
     /// The precision, or "unknown" for a foreign library.
     pub fn precision(&self) -> String {
-        self.origin.precision(0)
+        self.origin.precision_by(choice::precision_at_rest)
     }
 
     /// `g5_open`

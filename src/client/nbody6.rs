@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use super::interface::interface;
 use super::{JParticle, Vec3, to_int};
+use kirin_core::choice;
 
 /// Entries behind the last one that older libraries write.
 const BEYOND: usize = 8;
@@ -214,7 +215,7 @@ impl Nbody6 {
 
     /// The precision of regular forces, or "unknown" for a foreign library.
     pub fn precision(&self) -> String {
-        self.origin.precision(0)
+        self.origin.precision_by(choice::regular_precision)
     }
 
     /// Makes room for `n` stars with up to `longest` neighbours, for both kinds of forces.
@@ -381,7 +382,14 @@ impl Nbody6 {
     }
 
     /// `irr_simd_firr_vec_`: irregular forces at the time `ti`.
+    ///
+    /// # Panics
+    ///
+    /// An array of the block is shorter than the block.
     pub fn irregular_forces(&self, ti: f64, block: &mut IrregularBlock) {
+        let room = block.addresses.len() + BEYOND;
+        let lengths = [block.acc.len(), block.jerk.len()];
+        assert!(lengths.iter().all(|&l| l >= room), "arrays of the block");
         let ni = to_int(block.addresses.len());
         // SAFETY: the arrays have `ni` entries and more.
         unsafe {
@@ -394,5 +402,26 @@ impl Nbody6 {
                 block.nearest.as_mut_ptr(),
             )
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "arrays of the block")]
+    fn accelerations_of_a_block_that_were_shortened_are_refused() {
+        let mut block = IrregularBlock::new(&[0]);
+        block.acc = Vec::new();
+        Nbody6::linked().irregular_forces(0.0, &mut block);
+    }
+
+    #[test]
+    #[should_panic(expected = "arrays of the block")]
+    fn jerks_of_a_block_that_were_shortened_are_refused() {
+        let mut block = IrregularBlock::new(&[0]);
+        block.jerk.truncate(BEYOND);
+        Nbody6::linked().irregular_forces(0.0, &mut block);
     }
 }

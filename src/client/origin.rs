@@ -8,6 +8,10 @@ use libloading::Library;
 
 use super::ClientError;
 use crate::symbols::{kirin_backend, kirin_precision};
+use kirin_core::process::settings::{self, Precision, Settings};
+
+/// The precision of a foreign library.
+const UNKNOWN: &str = "unknown";
 
 type TextFn = unsafe extern "C" fn(c_int) -> *const c_char;
 
@@ -94,7 +98,16 @@ impl Origin {
 
     /// The precision of cluster `id`, or "unknown" for a foreign library.
     pub fn precision(&self, id: i32) -> String {
-        self.text(1, id, "unknown")
+        self.text(1, id, UNKNOWN)
+    }
+
+    /// The precision of an interface that has no clusters, or "unknown" for a foreign library: what `rule` takes under the
+    /// settings of this process.
+    pub fn precision_by(&self, rule: impl Fn(&Settings) -> Precision) -> String {
+        match self.is_kirin() {
+            true => rule(settings::settings()).to_string(),
+            false => UNKNOWN.to_owned(),
+        }
     }
 
     fn text(&self, which: usize, id: i32, foreign: &str) -> String {

@@ -96,6 +96,14 @@ pub fn regular_precision(settings: &Settings) -> Precision {
     }
 }
 
+/// The precision of the forces of GRAPE-5, whose sources are at rest.
+pub fn precision_at_rest(settings: &Settings) -> Precision {
+    match settings.backend {
+        BackendChoice::Reference => Precision::Double,
+        _ => Rule::of(settings).takes(settings.precision.arithmetic()),
+    }
+}
+
 /// As [`choose`], for NBODY6's irregular force, which no GPU computes.
 pub fn choose_irregular(settings: &Settings) -> Box<dyn IrregularForce> {
     match settings.backend {

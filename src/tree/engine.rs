@@ -335,14 +335,15 @@ impl Prepared {
         }
         let bounds = Bounds::of(targets.iter().map(|t| t.x));
         list.points.clear();
+        allocation::reserve(&mut list.points, own.len(), PURPOSE)?;
         let points = own.iter().map(|&s| request.tree.points[s as usize]);
         list.points.extend(points);
         match own[..] {
             [first, .., last] if (last - first) as usize == own.len() - 1 => {
                 let run = first as usize..last as usize + 1;
-                list.find((request.tree, request.quadrupoles), &bounds, &run);
+                list.find((request.tree, request.quadrupoles), &bounds, &run)?;
             }
-            _ => list.find((request.tree, request.quadrupoles), &bounds, &own[..]),
+            _ => list.find((request.tree, request.quadrupoles), &bounds, &own[..])?,
         }
         block.clear();
         allocation::reserve(block, targets.len(), PURPOSE)?;

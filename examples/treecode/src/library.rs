@@ -124,7 +124,7 @@ impl<'g> Library<'g> {
             self.lists
                 .par_iter_mut()
                 .zip(batch)
-                .for_each(|(list, group)| walk::walk(tree, group, list));
+                .try_for_each(|(list, group)| walk::walk(tree, group, list))?;
             done.times.walk += began.elapsed();
             for ((group, list), length) in batch.iter().zip(&self.lists).zip(lengths) {
                 let began = Instant::now();
@@ -167,7 +167,10 @@ impl<'g> Lane<'g> {
             let (own, others) = rest.split_at_mut(group.particles().len());
             rest = others;
             let began = Instant::now();
-            walk::walk(tree, group, &mut self.list);
+            outcome = walk::walk(tree, group, &mut self.list);
+            if outcome.is_err() {
+                break;
+            }
             let found = Instant::now();
             let at = k % IN_TURN;
             self.clusters[at].load(&self.list, own.len());

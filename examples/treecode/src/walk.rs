@@ -1,8 +1,10 @@
 //! Groups of neighbouring particles, and the interaction list that serves all of a group.
 
+use kirin_core::process::allocation;
 use kirin_core::tree::walk::Bounds;
 pub use kirin_core::tree::walk::{FEW, List};
 
+use crate::error::Error;
 use crate::tree::Tree;
 
 /// Particles that share a list: a run in Morton order, all those of one cell.
@@ -57,10 +59,18 @@ fn group(tree: &Tree, first: u32, at: u32, count: u32) -> Group {
 }
 
 /// Finds what acts on `group`.
-pub fn walk(tree: &Tree, group: &Group, list: &mut List) {
+///
+/// # Errors
+///
+/// There is no memory.
+pub fn walk(tree: &Tree, group: &Group, list: &mut List) -> Result<(), Error> {
     let own = group.first as usize..(group.first + group.count) as usize;
+    let particles = &tree.points[group.particles()];
     list.points.clear();
-    list.points
-        .extend_from_slice(&tree.points[group.particles()]);
-    list.find((tree, tree.has_quadrupoles()), &group.bounds, &own);
+    allocation::reserve(&mut list.points, particles.len(), "a group")
+        .and_then(|()| {
+            list.points.extend_from_slice(particles);
+            list.find((tree, tree.has_quadrupoles()), &group.bounds, &own)
+        })
+        .map_err(|_| Error::Memory)
 }

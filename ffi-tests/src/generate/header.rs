@@ -194,15 +194,23 @@ pub fn header(interface: Interface) -> String {
         .replace("{codes}", text::codes(" *", 92).trim_end())
         .replace("{structures}", STRUCTURES);
     for group in groups(interface) {
-        let c = declarations(&group.calls, Spelling::C);
+        let (always, others): (Vec<Call>, Vec<Call>) =
+            group.calls.iter().partition(|call| is_always_there(call));
+        let always = declarations(&always, Spelling::C);
+        let c = declarations(&others, Spelling::C);
         let fortran = declarations(&group.calls, Spelling::Fortran);
         let title = group.title;
-        if group.calls.iter().all(is_own) {
-            out += &format!("\n/* {title} */\n\n{}", by_cbindgen(&c));
-        } else if !c.is_empty() {
+        if !c.is_empty() {
             out += &format!("\n#ifndef KIRIN_FORTRAN_NAMES_ONLY\n/* {title} */\n\n");
             out += &by_cbindgen(&c);
             out += "#endif /* KIRIN_FORTRAN_NAMES_ONLY */\n";
+        }
+        if !always.is_empty() {
+            let which = match c.is_empty() {
+                true => "",
+                false => ": C spellings alone",
+            };
+            out += &format!("\n/* {title}{which} */\n\n{}", by_cbindgen(&always));
         }
         if !fortran.is_empty() {
             out += &format!("\n/* {title}: Fortran spellings */\n\n");
@@ -212,9 +220,9 @@ pub fn header(interface: Interface) -> String {
     out + &format!("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */\n")
 }
 
-/// Whether no other GRAPE-6 library has the call: such names are in every form of the library.
-fn is_own(call: &Call) -> bool {
-    call.symbols().all(|name| name.starts_with("kirin_"))
+/// Whether the C name is in every form of the library: it has no Fortran twin, or no other library has the call.
+fn is_always_there(call: &Call) -> bool {
+    call.fortran.is_none() || call.symbols().all(|name| name.starts_with("kirin_"))
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -90,6 +90,30 @@ fn whatever_is_left_ends_nobody() {
     assert!(refused > 10, "{refused}");
 }
 
+#[test]
+fn whatever_is_left_for_a_tree_ends_nobody() {
+    let Some(client) = client() else { return };
+    let mut refused = 0;
+    for threads in ["1", "4"] {
+        for kilobytes in (0..60_000).step_by(3000) {
+            let limit = format!("+{kilobytes}");
+            let settings = [("KIRIN_THREADS", threads)];
+            let output =
+                run(clean_command(&client, &settings).args(["200000", "10", &limit, "tree"]));
+            let (out, err) = texts(&output);
+            let what = format!("{threads} {kilobytes}: {out}{err}");
+            assert!(output.status.success(), "{}: {what}", output.status);
+            let (codes, wrong) = out.split_once('\n').expect(&what);
+            assert!(codes.starts_with("0 ") && wrong == "0\n", "{what}");
+            let mut codes = codes.split(' ');
+            assert!(codes.all(|code| code == "0" || code == "-5"), "{what}");
+            assert!(err.lines().all(|line| line.contains("no memory")), "{what}");
+            refused += usize::from(out.contains("-5"));
+        }
+    }
+    assert!((5..40).contains(&refused), "{refused}");
+}
+
 /// An i-particle, its results and its nearest neighbour are 152 bytes; its sums were a kilobyte once.
 #[test]
 fn large_blocks_take_no_memory_for_their_sums() {

@@ -14,6 +14,7 @@ const SPARE: usize = 4 << 20;
 /// # Errors
 ///
 /// There is no memory for `purpose`; nothing has changed.
+#[inline]
 pub fn reserve<T>(values: &mut Vec<T>, more: usize, purpose: &'static str) -> Result<()> {
     values
         .try_reserve(more)

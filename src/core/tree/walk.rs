@@ -6,9 +6,14 @@
 use std::ops::Range;
 
 use super::octree::Octree;
+use crate::error::Result;
+use crate::process::allocation;
 
 /// Cells of up to this many particles are given as these, and not as a quadrupole.
 pub const FEW: usize = 3;
+
+/// What memory is for, in messages.
+const PURPOSE: &str = "an interaction list";
 
 /// The smallest box around a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,19 +100,25 @@ pub struct List {
 impl List {
     /// Adds to the list of a group within `bounds` everything that acts on it. The group's `own` particles are in
     /// the list already. `quadrupoles` says that the cells of the tree have quadrupole moments.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for the list, which is incomplete then.
     pub fn find<O: Own + ?Sized>(
         &mut self,
         (tree, quadrupoles): (&Octree, bool),
         bounds: &Bounds,
         own: &O,
-    ) {
+    ) -> Result<()> {
         let pseudo = if quadrupoles { &tree.pseudo[..] } else { &[] };
         let Self { points, stack } = self;
         let (cells, everybody) = (&tree.cells, &tree.points);
+        // A walk that failed has left cells behind.
+        stack.clear();
         if cells.is_empty() {
-            return;
+            return Ok(());
         }
-        stack.push(tree.root as u32);
+        allocation::push(stack, tree.root as u32, PURPOSE)?;
         while let Some(at) = stack.pop() {
             let cell = &cells[at as usize];
             let theirs = cell.particles();
@@ -119,23 +130,34 @@ impl List {
                 match pseudo.get(at as usize) {
                     // Three points for up to three particles: the particles themselves are better.
                     Some(_) if theirs.len() <= FEW => {
-                        points.extend_from_slice(&everybody[cell.points()]);
+                        append(points, &everybody[cell.points()])?;
                     }
-                    Some(pseudo) => points.extend_from_slice(pseudo),
-                    None => points.push([cell.x[0], cell.x[1], cell.x[2], cell.mass]),
+                    Some(pseudo) => append(points, pseudo)?,
+                    None => append(points, &[[cell.x[0], cell.x[1], cell.x[2], cell.mass]])?,
                 }
             } else if cell.children > 0 {
+                allocation::reserve(stack, cell.children().len(), PURPOSE)?;
                 stack.extend(cell.children().map(|c| c as u32));
             } else if apart {
-                points.extend_from_slice(&everybody[cell.points()]);
+                append(points, &everybody[cell.points()])?;
             } else {
                 // Some of the group are in this leaf.
+                allocation::reserve(points, theirs.len(), PURPOSE)?;
                 let others = theirs.zip(&everybody[cell.points()]);
                 let others = others.filter(|(source, _)| !own.any_of(*source..*source + 1));
                 points.extend(others.map(|(_, point)| point));
             }
         }
+        Ok(())
     }
+}
+
+/// Appends points to a list.
+#[inline]
+fn append(points: &mut Vec<[f64; 4]>, more: &[[f64; 4]]) -> Result<()> {
+    allocation::reserve(points, more.len(), PURPOSE)?;
+    points.extend_from_slice(more);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -65,13 +65,13 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// It has none: those of a library have the same type.
+    /// There is no memory.
     pub fn find(&mut self, tree: &Tree, eps2: f64, all: Part<'_>) -> Result<Counts, Error> {
         let host = &*self;
-        division::on_threads(all, 1, &|part| Ok(host.sum(tree, eps2, part)))
+        division::on_threads(all, 1, &|part| host.sum(tree, eps2, part))
     }
 
-    fn sum(&self, tree: &Tree, eps2: f64, part: Part<'_>) -> Counts {
+    fn sum(&self, tree: &Tree, eps2: f64, part: Part<'_>) -> Result<Counts, Error> {
         let thread = rayon::current_thread_index().unwrap_or(0);
         let mut list = self.lists[thread]
             .lock()
@@ -82,14 +82,14 @@ impl Host {
             let (particles, others) = rest.split_at_mut(group.particles().len());
             rest = others;
             let began = Instant::now();
-            walk::walk(tree, group, &mut list);
+            walk::walk(tree, group, &mut list)?;
             let walked = Instant::now();
             self.sum_group(&list, eps2, particles);
             done.times.walk += walked - began;
             done.times.force += walked.elapsed();
             *length = done.count(group, &list);
         }
-        done
+        Ok(done)
     }
 
     /// The forces of a list on the particles of its group.

@@ -237,6 +237,30 @@ fn check_of_grape5_passes_with_every_instruction_set() {
     }
 }
 
+/// Each interface has its own rule for the precision.
+#[test]
+fn check_names_the_precision_that_computes() {
+    let folder = folder("precision-names");
+    for (interface, named) in [
+        ("grape5", ["mixed", "reduced", "double", "double"]),
+        ("nbody6", ["mixed", "single", "double", "double"]),
+    ] {
+        let libraries = [
+            "KIRIN_BACKEND=cpu kirin",
+            "KIRIN_BACKEND=cpu KIRIN_PRECISION=reduced kirin",
+            "KIRIN_BACKEND=cpu KIRIN_PRECISION=double-single kirin",
+            "KIRIN_BACKEND=reference kirin",
+        ];
+        let mut arguments = vec!["check", "--n", "40", "--interface", interface];
+        arguments.extend(libraries.iter().flat_map(|library| ["--library", *library]));
+        let (_, json) = document(&folder, &arguments);
+        for (k, name) in named.iter().enumerate() {
+            let found = &json["libraries"][k]["precision"];
+            assert_eq!(found, name, "{interface}, {}", libraries[k]);
+        }
+    }
+}
+
 /// Runs the command, which must end with 1 in a fraction of what the measurement would take.
 fn ends_at_once(arguments: &[&str]) -> String {
     let begin = std::time::Instant::now();
