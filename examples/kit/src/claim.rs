@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::command::{Files, named};
+use crate::replace::{behind_links, folder_of};
 use crate::run::Log;
 use crate::snapshot::{Snapshot, is_snapshot, parts};
 use kirin_report::machine::command_line;
@@ -29,9 +30,10 @@ impl Claim {
     }
 
     fn lock(&mut self, path: &Path) -> Result<(), String> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
+        let written = behind_links(path);
+        let mut name = written.file_name().unwrap_or_default().to_owned();
         name.push(".lock");
-        let lock = path.with_file_name(name);
+        let lock = written.with_file_name(name);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         loop {
@@ -114,9 +116,7 @@ pub(crate) fn is_same(path: &Path, other: Option<&Path>) -> bool {
 
 /// The path of a file that is not there yet, by its folder's whole path: `./run.txt` is `run.txt`.
 fn in_whole_folder(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|p| *p != Path::new(""));
-    let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
-    match (folder, path.file_name()) {
+    match (fs::canonicalize(folder_of(path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
     }
@@ -146,6 +146,10 @@ pub(crate) fn check_paths(files: &Files, more: Option<&PathBuf>) -> Result<(), S
             path.display()
         ));
     }
+    if let Some(path) = &files.output {
+        // The new state is written beside the old one.
+        probe(folder_of(&behind_links(path))).map_err(named(path))?;
+    }
     match &files.frames {
         Some(folder) => check_folder(folder),
         None => Ok(()),
@@ -154,8 +158,7 @@ pub(crate) fn check_paths(files: &Files, more: Option<&PathBuf>) -> Result<(), S
 
 /// Whether the file at `path` can be written: what is there stays as it is, and nothing appears under that name.
 pub fn check_writable(path: &Path) -> Result<(), String> {
-    let folder = path.parent().filter(|p| *p != Path::new(""));
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     if !folder.is_dir() {
         return Err(format!("{}: there is no such folder", path.display()));
     }
