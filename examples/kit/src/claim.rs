@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::command::{Files, named};
+use crate::replace::{behind_links, folder_of};
 use crate::run::Log;
 use crate::snapshot::{Snapshot, is_snapshot, parts};
 use kirin_report::machine::command_line;
@@ -29,9 +30,10 @@ impl Claim {
     }
 
     fn lock(&mut self, path: &Path) -> Result<(), String> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
+        let written = behind_links(path);
+        let mut name = written.file_name().unwrap_or_default().to_owned();
         name.push(".lock");
-        let lock = path.with_file_name(name);
+        let lock = written.with_file_name(name);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         loop {
@@ -114,9 +116,7 @@ pub(crate) fn is_same(path: &Path, other: Option<&Path>) -> bool {
 
 /// The path of a file that is not there yet, by its folder's whole path: `./run.txt` is `run.txt`.
 fn in_whole_folder(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|p| *p != Path::new(""));
-    let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
-    match (folder, path.file_name()) {
+    match (fs::canonicalize(folder_of(path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
     }
@@ -146,6 +146,10 @@ pub(crate) fn check_paths(files: &Files, more: Option<&PathBuf>) -> Result<(), S
             path.display()
         ));
     }
+    if let Some(path) = &files.output {
+        // The new state is written beside the old one.
+        probe(folder_of(&behind_links(path))).map_err(named(path))?;
+    }
     match &files.frames {
         Some(folder) => check_folder(folder),
         None => Ok(()),
@@ -154,8 +158,7 @@ pub(crate) fn check_paths(files: &Files, more: Option<&PathBuf>) -> Result<(), S
 
 /// Whether the file at `path` can be written: what is there stays as it is, and nothing appears under that name.
 pub fn check_writable(path: &Path) -> Result<(), String> {
-    let folder = path.parent().filter(|p| *p != Path::new(""));
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     if !folder.is_dir() {
         return Err(format!("{}: there is no such folder", path.display()));
     }
@@ -236,6 +239,7 @@ pub(crate) fn check_replaced(path: &Path, n: usize, time: f64, log: &Log) -> Res
         ));
     }
     match (past.start, log.start) {
+        (None, _) => refuse("it holds bodies, and no state of a run".to_owned()),
         (Some((was, _, eps)), Some((is, _, new)))
             if eps == new && (was - is).abs() > 1e-6 * is.abs() =>
         {
@@ -262,6 +266,10 @@ pub(crate) fn check_in_place(path: &Path) -> Result<(), String> {
 
 /// The time of the snapshot at `path`; `None` if it is none.
 pub fn time_of(path: &Path) -> Option<f64> {
+    // Who opens a pipe for reading waits for its writer.
+    if is_device(path) {
+        return None;
+    }
     Some(told_by(path, File::open(path).ok()?)?.time)
 }
 
@@ -393,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_replaces_no_snapshot() {
+    fn a_report_or_table_replaces_no_snapshot() {
         let folder = Folder::new("kit-report");
         let files = with_output(&folder, "run.txt");
         assert_eq!(files.validate_report(), Ok(()));
@@ -405,10 +413,20 @@ mod tests {
             json: files.output.clone(),
             ..Files::default()
         };
-        for files in [files, figures] {
-            let refusal = files.validate_report().unwrap_err();
+        let table = Files {
+            csv: files.output.clone(),
+            ..Files::default()
+        };
+        for refused in [
+            files.validate_report(),
+            figures.validate_report(),
+            figures.claim().map(drop),
+            table.claim().map(drop),
+        ] {
+            let refusal = refused.unwrap_err();
             assert!(refusal.contains("holds a snapshot"), "{refusal}");
         }
+        assert_eq!(folder.text("run.txt"), state);
     }
 
     #[test]
@@ -458,7 +476,10 @@ mod tests {
         let folder = Folder::new("kit-later");
         for name in ["run.txt", "run.hdf5"] {
             let path = PathBuf::from(folder.file(name));
-            let log = Log::begin("Plummer sphere", 1);
+            let log = Log {
+                start: Some((-0.25, Some(0.25), 0.0)),
+                ..Log::begin("Plummer sphere", 1)
+            };
             let later = Snapshot {
                 time: 2.5,
                 bodies: crate::models::plummer(5, 1),
@@ -543,6 +564,20 @@ mod tests {
             ..Files::default()
         };
         assert_eq!(files.check_replaced(6, (0.0, 1.0), None, &log), Ok(()));
+        // Bodies are no state of a run. A program may ask before it knows its own energy.
+        let bodies = Snapshot {
+            bodies: crate::models::plummer(5, 2),
+            ..Snapshot::default()
+        };
+        bodies.save_as(path.as_ref()).unwrap();
+        for start in [None, log.start] {
+            let log = Log {
+                start,
+                ..Log::default()
+            };
+            let refusal = check_replaced(path.as_ref(), 5, 0.0, &log).unwrap_err();
+            assert!(refusal.contains("no state of a run"), "{refusal}");
+        }
         fs::write(&path, "my notes\n").unwrap();
         let refusal = check_replaced(path.as_ref(), 5, 0.0, &log).unwrap_err();
         assert!(refusal.contains("no snapshot"), "{refusal}");

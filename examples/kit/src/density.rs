@@ -5,6 +5,7 @@ use rstar::RTree;
 use rstar::primitives::GeomWithData;
 
 use crate::body::Body;
+use crate::diagnostics::{mass, with_mass};
 use crate::rows::rows;
 use crate::vector::{Vec3, add_scaled, norm, sub};
 
@@ -13,7 +14,7 @@ const NEIGHBOUR: usize = 6;
 
 /// Centre, size and density of a cluster's core.
 ///
-/// All are NaN for fewer than seven bodies, and where seven share one place.
+/// All are NaN for fewer than seven bodies, and where seven share one place. Bodies without mass do not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
     /// Density centre: mean position weighted by density (their equation III.3).
@@ -30,8 +31,12 @@ pub struct Core {
 }
 
 impl Core {
-    /// The core of `bodies`. O(N log N), on all processors; the bits do not depend on their number.
+    /// The core of the `bodies` with mass. Where nobody has mass, that of all, with a density of 0. O(N log N), on all
+    /// processors; the bits do not depend on their number.
     pub fn of(bodies: &[Body]) -> Self {
+        // Without mass there is no density, however many bodies there are.
+        let unit = f64::from(u8::from(mass(bodies) != 0.0));
+        let bodies = &*with_mass(bodies);
         let densities = densities(bodies);
         let total: f64 = densities.iter().sum();
         let weighted = || bodies.iter().zip(&densities);
@@ -43,7 +48,7 @@ impl Core {
         Self {
             centre,
             radius: distances.sum::<f64>() / total,
-            density: densities.iter().map(|d| d * d).sum::<f64>() / total,
+            density: unit * densities.iter().map(|d| d * d).sum::<f64>() / total,
         }
     }
 }
@@ -137,6 +142,19 @@ mod tests {
         let core = Core::of(&bodies);
         assert!((core.centre[0] - 7.0).abs() < 0.05, "{core:?}");
         assert!((core.radius / 0.4 - 1.0).abs() < 0.06, "{core:?}");
+    }
+
+    /// Test particles are no stars of the core, and have one of their own where nobody has mass.
+    #[test]
+    fn bodies_without_mass_are_not_counted() {
+        let stars = plummer(200, 1);
+        let light = stars.iter().map(|b| Body { mass: 0.0, ..*b });
+        let light: Vec<Body> = light.collect();
+        let expected = Core::of(&stars);
+        assert_eq!(Core::of(&[&light[..], &stars].concat()), expected);
+        let core = Core::of(&light);
+        assert!((core.radius / expected.radius - 1.0).abs() < 1e-12);
+        assert_eq!(core.density, 0.0);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! These figures judge the library under test, so they never come from it.
 
+use std::borrow::Cow;
+
 use crate::body::Body;
 use crate::galaxy::Field;
 use crate::pairs;
@@ -91,14 +93,21 @@ pub fn mass(bodies: &[Body]) -> f64 {
     bodies.iter().map(|b| b.mass).collect::<Sum>().value()
 }
 
+/// The bodies with mass. Where nobody has mass, all of them, each as if its mass were 1.
+pub fn with_mass(bodies: &[Body]) -> Cow<'_, [Body]> {
+    let has_mass = |b: &&Body| b.mass != 0.0;
+    match bodies.iter().filter(has_mass).count() {
+        count if count == bodies.len() => bodies.into(),
+        0 => bodies.iter().map(|b| Body { mass: 1.0, ..*b }).collect(),
+        _ => bodies.iter().filter(has_mass).copied().collect(),
+    }
+}
+
 /// Position and velocity of the centre of mass. Where nobody has mass, all count the same.
 pub fn centre_of_mass(bodies: &[Body]) -> (Vec3, Vec3) {
-    let total = mass(bodies);
-    if total == 0.0 && !bodies.is_empty() {
-        let equal: Vec<Body> = bodies.iter().map(|b| Body { mass: 1.0, ..*b }).collect();
-        return centre_of_mass(&equal);
-    }
-    let mean = |of: fn(&Body) -> &Vec3| weighted(bodies, |b| *of(b)).map(|c| c / total);
+    let bodies = with_mass(bodies);
+    let total = mass(&bodies);
+    let mean = |of: fn(&Body) -> &Vec3| weighted(&bodies, |b| *of(b)).map(|c| c / total);
     (mean(|b| &b.x), mean(|b| &b.v))
 }
 
@@ -126,15 +135,17 @@ pub fn angular_momentum(bodies: &[Body]) -> Vec3 {
 
 /// Radii about the centre of mass that hold the given `fractions` of the mass.
 ///
-/// A radius is that of the first body from inside with which the mass reaches the fraction. NaN without bodies.
+/// A radius is that of the first body from inside with which the mass reaches the fraction. Where nobody has mass, all
+/// count the same. NaN without bodies.
 pub fn lagrangian_radii(bodies: &[Body], fractions: &[f64]) -> Vec<f64> {
-    let (centre, _) = centre_of_mass(bodies);
+    let bodies = with_mass(bodies);
+    let (centre, _) = centre_of_mass(&bodies);
     let mut shells: Vec<(f64, f64)> = bodies
         .iter()
         .map(|b| (norm(&sub(&b.x, &centre)), b.mass))
         .collect();
     shells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let total = mass(bodies);
+    let total = mass(&bodies);
     let outermost = shells.last().map_or(f64::NAN, |s| s.0);
     fractions
         .iter()
@@ -205,7 +216,7 @@ mod tests {
 
     #[test]
     fn lagrangian_radii_of_a_line() {
-        let bodies: Vec<_> = (0..10)
+        let mut bodies: Vec<_> = (0..10)
             .flat_map(|k| {
                 let r = f64::from(k) + 1.0;
                 [
@@ -218,6 +229,12 @@ mod tests {
             lagrangian_radii(&bodies, &[0.1, 0.5, 0.75, 1.0]),
             [1.0, 5.0, 8.0, 10.0]
         );
+        // Test particles do not count beside bodies with mass, and count the same alone.
+        bodies.push(body(0.0, [100.0, 0.0, 0.0], [0.0; 3]));
+        assert_eq!(lagrangian_radii(&bodies, &[0.5, 1.0]), [5.0, 10.0]);
+        bodies.pop();
+        bodies.iter_mut().for_each(|b| b.mass = 0.0);
+        assert_eq!(lagrangian_radii(&bodies, &[0.5, 1.0]), [5.0, 10.0]);
     }
 
     #[test]

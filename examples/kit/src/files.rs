@@ -121,21 +121,15 @@ impl Files {
     /// Those of `validate`; one of the report's files is a snapshot; in words.
     pub fn validate_report(&self) -> Result<(), String> {
         self.validate()?;
-        let mut paths = [&self.output, &self.json, &self.plot].into_iter().flatten();
-        match paths.find(|path| claim::time_of(path).is_some()) {
-            Some(path) => Err(format!(
-                "{}: it holds a snapshot, and a report would replace it: another name keeps it",
-                path.display()
-            )),
-            None => Ok(()),
-        }
+        keep_snapshots([&self.output, &self.json, &self.plot])
     }
 
-    /// [`validate`](Self::validate), and locks what a run will write on its way, until the claim is dropped.
+    /// [`validate`](Self::validate), and locks what a run will write on its way, until the claim is dropped. Only its output
+    /// may replace a snapshot.
     ///
     /// # Errors
     ///
-    /// Those of `validate`; another process writes one of the files; in words.
+    /// Those of `validate`; a table or a figure would replace a snapshot; another process writes one of the files; in words.
     pub fn claim(&self) -> Result<Claim, String> {
         self.claim_with(None)
     }
@@ -148,6 +142,7 @@ impl Files {
     pub fn claim_with(&self, more: Option<&PathBuf>) -> Result<Claim, String> {
         self.validate()?;
         claim::check_paths(self, more)?;
+        keep_snapshots([&self.json, &self.plot, &self.csv])?;
         Claim::of([&self.output, &self.csv].into_iter().flatten())
     }
 
@@ -290,6 +285,18 @@ impl Files {
             Some(path) => figure().save(path),
             None => Ok(()),
         }
+    }
+}
+
+/// Refuses to replace a snapshot by what is none.
+fn keep_snapshots(paths: [&Option<PathBuf>; 3]) -> Result<(), String> {
+    let mut paths = paths.into_iter().flatten();
+    match paths.find(|path| claim::time_of(path).is_some()) {
+        Some(path) => Err(format!(
+            "{}: it holds a snapshot, and a table or a report would replace it: another name keeps it",
+            path.display()
+        )),
+        None => Ok(()),
     }
 }
 

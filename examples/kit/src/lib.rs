@@ -55,6 +55,7 @@ pub mod pairs;
 pub mod parts;
 pub mod progress;
 pub mod quantity;
+mod replace;
 mod rows;
 pub mod run;
 pub mod settings;

@@ -8,7 +8,7 @@ use crate::columns::Column;
 use crate::command::Ended;
 use crate::galaxy::Units;
 use crate::history::{self, FLOPS_PER_PAIR, FRACTIONS};
-use crate::models::light_and_heavy;
+use crate::models::two_masses;
 use crate::number::fraction;
 use crate::run::{Integration, Log, Run};
 use crate::sight::{Sight, Start};
@@ -347,13 +347,12 @@ pub fn view_panel(title: String, view: View, half_width: f64, units: Option<&Uni
 
 /// `bodies` as they are seen from above at `time`, the heavier of two components in a colour of their own.
 pub fn view(time: f64, bodies: &[Body]) -> View {
+    let heavy = two_masses(bodies.iter().map(|b| b.mass)).map(|[_, heavy]| heavy);
+    // Test particles are drawn with the light ones.
+    let is_heavy = |b: &&Body| Some(b.mass) == heavy;
+    let (heavy, others): (Vec<&Body>, Vec<&Body>) = bodies.iter().partition(is_heavy);
     let above = |b: &Body| (b.x[0], b.x[1]);
-    match light_and_heavy(bodies) {
-        None => View::new(time, bodies.iter().map(above)),
-        Some([light, heavy]) => {
-            View::new(time, light.iter().map(above)).with_heavy(heavy.iter().map(above))
-        }
-    }
+    View::new(time, others.into_iter().map(above)).with_heavy(heavy.into_iter().map(above))
 }
 
 #[cfg(test)]

@@ -206,6 +206,7 @@ fn a_table_names_its_columns() {
     for (names, numbers) in rows {
         let text = format!("\n{names}\r\n# a comment\n{numbers}\n\n");
         let snapshot = Snapshot::parse(text.as_bytes()).unwrap();
+        assert!(snapshot.remark.unwrap().contains("G = 1 is assumed"));
         assert_eq!(snapshot.bodies, bodies()[..1], "{names}");
         assert_eq!(snapshot.time, 0.0);
     }

@@ -35,7 +35,8 @@ METHOD
               on several ranks Table 5.2, two machines beside one
   Quadrupole  three points of equal mass for each cell, so that the library needs no other kernel
   Energy      |E - E0| / |E0| from the potentials that come with the forces; --direct-energy
-              sums all pairs in double precision at the start and the end as well
+              sums all pairs in double precision as well, at the start and the end. The energy
+              over all pairs is not in the state: its error in a continued run is since the --input
 
   Ranks       each has a part of the Morton curve, with equal work, and of the tree what its lists need;
               any number of ranks has the bits of one. Rank 0 reads and writes all files; with --parts
@@ -76,7 +77,7 @@ pub struct Options {
     /// Its end, files and guard.
     #[command(flatten)]
     pub control: RunControl<Own>,
-    /// Sum the energy over all pairs too, at the start and the end
+    /// Sum the energy over all pairs too, at the start and the end; the start of a continued run is the --input
     #[arg(long, conflicts_with = "report")]
     pub direct_energy: bool,
     /// Whether to make a report.

@@ -20,7 +20,7 @@ pub struct Report<'a> {
     work: Counts,
     forces: ForceFacts,
     ranks: Option<RankFacts>,
-    direct_energy_error: Option<f64>,
+    direct_energy_error: Option<(f64, f64)>,
 }
 
 /// What several ranks exchange and hold: that of the rank that has most.
@@ -108,7 +108,7 @@ impl RankFacts {
 
 impl<'a> Report<'a> {
     /// The report at the end of a run; rank 0 has the bodies. The forces came from `library`. `direct_energy_error` is
-    /// the energy error from the sums over all pairs, if they were asked for.
+    /// the energy error from the sums over all pairs, if they were asked for, and the time since which it counts.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl<'a> Report<'a> {
         summary: &'a Summary,
         integrator: &Integrator<'_, C>,
         library: &str,
-        direct_energy_error: Option<f64>,
+        direct_energy_error: Option<(f64, f64)>,
     ) -> Result<Self, Error> {
         let (backend, precision) = integrator.forces().description();
         let ranks = RankFacts::of(integrator)?;
@@ -158,8 +158,9 @@ impl<'a> Report<'a> {
         if let Some(ranks) = &self.ranks {
             own.extend(ranks.rows());
         }
-        if let Some(error) = self.direct_energy_error {
-            own.push(("over all pairs", format!("{error:.2e} (energy error)")));
+        if let Some((error, since)) = self.direct_energy_error {
+            let error = format!("{error:.2e} (energy error since t = {since})");
+            own.push(("over all pairs", error));
         }
         self.summary.table(&self.forces, own)
     }
@@ -177,7 +178,7 @@ impl<'a> Report<'a> {
             "time_split": time_split(&work.times.parts()),
             "ranks": self.ranks.as_ref().map_or(1, |facts| facts.ranks),
             "most_of_a_rank": self.ranks.as_ref().map(RankFacts::json),
-            "direct_energy_error": self.direct_energy_error,
+            "direct_energy_error": self.direct_energy_error.map(|(error, _)| error),
         });
         self.summary.json(&self.forces, &self.settings, own)
     }

@@ -57,10 +57,13 @@ pub fn run<C: Communicator>(
     if run.integration.rank().1 > 1 {
         check(&run, t_end, options)?;
     }
+    let since = run.integration.time();
     let direct0 = direct_energy(&run, options)?;
     let summary = conduct("treecode", &mut run, t_end, &options.control)?;
     let direct = direct_energy(&run, options)?;
-    let direct_error = direct0.zip(direct).map(|(e0, e)| e.error(e0.total()));
+    let direct_error = direct0
+        .zip(direct)
+        .map(|(e0, e)| (e.error(e0.total()), since));
     let report = Report::new(&summary, &run.integration, library, direct_error)?;
     if run.integration.rank().0 == 0 {
         let printed = print(&report.table().to_string());

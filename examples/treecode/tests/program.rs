@@ -255,7 +255,10 @@ fn a_run_in_two_parts_has_the_bits_of_one() {
     let run = |more: &[&str]| PROGRAM.succeed(more);
     run(&[&model[..], &["--t-end", "0.5", "--output", &whole]].concat());
     run(&[&model[..], &["--t-end", "0.23", "--output", &half]].concat());
-    run(&["--input", &half, "--t-end", "0.5", "--output", &again]);
+    let second = ["--t-end", "0.5", "--output", &again, "--direct-energy"];
+    let said = run(&[&["--input", &half], &second[..]].concat()).stdout;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("(energy error since t = 0.23)"), "{said}");
     let [whole, again] =
         ["whole", "again"].map(|name| Snapshot::parse(folder.text(name).as_bytes()).unwrap());
     assert_eq!(whole.time.to_bits(), again.time.to_bits());

@@ -29,7 +29,10 @@ pub fn save<C: Communicator>(
 ) -> Result<std::result::Result<(), String>> {
     let rank = world.rank();
     let before = if rank == 0 { Manifest::at(path) } else { None };
-    let mut generation = [before.as_ref().map_or(0, |m| m.generation + 1)];
+    let mut generation = [match rank {
+        0 => parts::next_generation(path, before.as_ref()),
+        _ => 0,
+    }];
     world.broadcast(0, &mut generation)?;
     let mine = parts::path_of(path, generation[0], rank);
     let written = match bodies {
@@ -142,6 +145,15 @@ mod tests {
 
     /// Saves `bodies` by so many ranks, and returns the common outcome.
     fn save_by(ranks: usize, path: &Path, bodies: &[Body]) -> std::result::Result<(), String> {
+        save_at(ranks, |_| path, bodies)
+    }
+
+    /// The same, with a path for each rank.
+    fn save_at<'p>(
+        ranks: usize,
+        path: impl Fn(usize) -> &'p Path + Sync,
+        bodies: &[Body],
+    ) -> std::result::Result<(), String> {
         let states = vec![State::default(); bodies.len()];
         let outcomes = threads::run(ranks, |world| {
             // The last rank has nothing.
@@ -155,7 +167,7 @@ mod tests {
                 ..Snapshot::default()
             };
             let mine = (&bodies[begin..end], &states[begin..end]);
-            save(&world, path, head, mine)
+            save(&world, path(world.rank()), head, mine)
         });
         let outcomes = outcomes.unwrap();
         assert!(outcomes.iter().all(|o| *o == outcomes[0]));
@@ -244,6 +256,23 @@ mod tests {
         assert!(why.contains("too many bodies"), "{why}");
     }
 
+    /// A manifest keeps its parts when it is renamed, and another run begins under its old name.
+    #[test]
+    fn parts_of_a_renamed_manifest_are_kept() {
+        let folder = Folder::new("parts-renamed");
+        let [path, renamed] = ["run.txt", "seed1.txt"].map(|name| folder.file(name));
+        let [path, renamed] = [Path::new(&path), Path::new(&renamed)];
+        let [first, second] = [1, 2].map(|seed| models::plummer(100, seed));
+        save_by(3, path, &first).unwrap();
+        std::fs::rename(path, renamed).unwrap();
+        // The second state of the new run, too.
+        for _ in 0..2 {
+            save_by(3, path, &second).unwrap();
+            assert!(Snapshot::load(path).unwrap().bodies == second);
+            assert!(Snapshot::load(renamed).unwrap().bodies == first);
+        }
+    }
+
     /// Where a part cannot be written the state before stays, and all ranks know why.
     #[test]
     fn a_rank_that_cannot_write_spoils_nothing() {
@@ -252,12 +281,14 @@ mod tests {
         let path = Path::new(&path);
         let bodies = models::plummer(100, 1);
         save_by(3, path, &bodies).unwrap();
-        std::fs::create_dir(parts::path_of(path, 1, 1)).unwrap();
-        let why = save_by(3, path, &models::plummer(100, 2)).unwrap_err();
+        let away = folder.file("away/run.txt");
+        let path_of = |rank| if rank == 1 { Path::new(&away) } else { path };
+        let why = save_at(3, path_of, &models::plummer(100, 2)).unwrap_err();
         assert!(
             why.contains("rank 1") && why.contains("run.txt.1.1"),
             "{why}"
         );
         assert!(Snapshot::load(path).unwrap().bodies == bodies);
+        assert_eq!(files_in(&folder), 3);
     }
 }

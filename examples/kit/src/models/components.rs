@@ -65,8 +65,10 @@ impl Components {
     }
 }
 
-/// The lesser and the greater of two masses; `None` where there is one mass, or more than two.
+/// The lesser and the greater of two masses; `None` where there is one mass, or more than two. Test particles, of mass 0,
+/// do not count.
 pub fn two_masses(masses: impl Iterator<Item = f64> + Clone) -> Option<[f64; 2]> {
+    let masses = masses.filter(|m| *m != 0.0);
     let least = masses.clone().fold(f64::INFINITY, f64::min);
     let most = masses.clone().fold(0.0, f64::max);
     let are_two = least < most && masses.into_iter().all(|m| m == least || m == most);
@@ -169,5 +171,10 @@ mod tests {
         let mut bodies = plummer(10, 1);
         none.divide(&mut bodies);
         assert!(light_and_heavy(&bodies).is_none());
+        bodies[0].mass = 0.0;
+        assert!(light_and_heavy(&bodies).is_none());
+        bodies[1].mass *= 2.0;
+        let [light, heavy] = light_and_heavy(&bodies).unwrap();
+        assert_eq!((light.len(), heavy.len()), (8, 1));
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::clock::{Clock, Interval};
 use crate::body::Body;
 use crate::claim;
+use crate::replace::folder_of;
 use crate::snapshot::{EPS, Snapshot};
 use kirin_report::plot::Figure;
 
@@ -113,15 +114,15 @@ impl Snapshots {
         self.output.with_file_name(name)
     }
 
-    /// Checks that a run from `start` to `t_end` replaces no snapshot of another time.
+    /// Checks that a run from `start` to `t_end` replaces no snapshot of another time. Only the times are compared: the
+    /// number of bodies may change during a run.
     ///
     /// # Errors
     ///
     /// It would; in words.
     pub fn check(&self, start: f64, t_end: f64) -> Result<(), String> {
         let numbers = Clock::from(start, self.every).number()..=Clock::number_of(t_end, self.every);
-        let folder = self.output.parent().filter(|p| !p.as_os_str().is_empty());
-        let files = std::fs::read_dir(folder.unwrap_or(".".as_ref())).into_iter();
+        let files = std::fs::read_dir(folder_of(&self.output)).into_iter();
         let mut found: Vec<i64> = files
             .flatten()
             .flatten()

@@ -164,14 +164,19 @@ pub mod switch {
     }
 }
 
-/// `path` as seen from the folder of `state`, where it is in it; else from the root.
+/// `path` as seen from the folder of `state`, where it is in it; else from the root. The folder itself is `.`, since a
+/// value in a snapshot is not empty.
 pub(crate) fn seen_from(state: &Path, path: &Path) -> PathBuf {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (state, path) = (absolute(state), absolute(path));
     let inside = state
         .parent()
         .and_then(|folder| path.strip_prefix(folder).ok());
-    inside.map_or_else(|| path.clone(), Path::to_owned)
+    match inside {
+        Some(inside) if inside.as_os_str().is_empty() => PathBuf::from("."),
+        Some(inside) => inside.to_owned(),
+        None => path,
+    }
 }
 
 /// The path that was seen from the folder of `state`.
@@ -236,6 +241,8 @@ mod tests {
         let [inside, outside] = ["a/b/run.csv", "c/run.csv"].map(|p| seen_from(state, p.as_ref()));
         assert_eq!(inside, Path::new("b/run.csv"));
         assert!(outside.is_absolute());
+        assert_eq!(seen_from(state, "a".as_ref()), Path::new("."));
+        assert_eq!(seen_from("run.txt".as_ref(), ".".as_ref()), Path::new("."));
         for (state, path, expected) in [
             ("/x/run.txt", "b/run.csv", "/x/b/run.csv"),
             ("run.txt", "run.csv", "run.csv"),

@@ -11,6 +11,7 @@ use crate::columns::Columns;
 use crate::command::named;
 use crate::csv::Csv;
 use crate::history::Record;
+use crate::replace::replace;
 use crate::snapshot::parts::Manifest;
 
 /// The kinds of files.
@@ -170,17 +171,8 @@ impl Table {
 
     /// A new file with all `records`, which takes the place of the old one when it is whole.
     fn renew<R>(&self, records: &[R], numbers: impl Fn(&R) -> Vec<f64>) -> Result<Csv, String> {
-        let mut name = self.path.file_name().unwrap_or_default().to_owned();
-        name.push(".partial");
-        let partial = self.path.with_file_name(name);
-        let renewed = self.create(&partial, records, numbers).and_then(|file| {
-            std::fs::rename(&partial, &self.path).map_err(named(&self.path))?;
-            Ok(file)
-        });
-        if renewed.is_err() {
-            let _ = std::fs::remove_file(&partial);
-        }
-        renewed
+        let write = |partial: &Path| self.create(partial, records, numbers);
+        replace(&self.path, write, named(&self.path))
     }
 }
 

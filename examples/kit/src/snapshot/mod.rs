@@ -21,6 +21,7 @@ use std::path::Path;
 
 use crate::body::Body;
 use crate::command::{named, tell_once};
+use crate::replace::replace;
 use crate::vector::Vec3;
 
 pub use format::Format;
@@ -148,23 +149,15 @@ impl Snapshot {
     }
 
     /// Writes the file at `path` in the [`Format`] of its name. It is written to another file beside it first, which
-    /// replaces it when complete. So a crash or a full disk never costs the old file.
+    /// replaces it when complete. So a crash or a full disk never costs the old file. If `path` is a symbolic link, the
+    /// file that it leads to is replaced.
     ///
     /// # Errors
     ///
     /// Those of the operating system.
     pub fn save(&self, path: &Path) -> Result<(), SnapshotError> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".partial");
-        let partial = path.with_file_name(name);
-        let saved = self
-            .write_file(&partial, Format::of(path))
-            .and_then(|()| fs::rename(&partial, path));
-        if saved.is_err() {
-            // On a full disk it would take what room is left.
-            let _ = fs::remove_file(&partial);
-        }
-        Ok(saved?)
+        let write = |partial: &Path| Ok(self.write_file(partial, Format::of(path))?);
+        replace(path, write, SnapshotError::Io)
     }
 
     fn write_file(&self, path: &Path, format: Format) -> io::Result<()> {

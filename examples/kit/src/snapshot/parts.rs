@@ -21,6 +21,7 @@ use super::line::read;
 use super::{Format, Snapshot, State, is_snapshot};
 use crate::body::Body;
 use crate::command::named;
+use crate::replace::folder_of;
 use crate::run::told::{decoded, encoded};
 
 /// Numbers of a body and its state.
@@ -247,6 +248,27 @@ pub fn path_of(path: &Path, generation: u64, number: usize) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{generation}.{number}"));
     path.with_file_name(name)
+}
+
+/// The number of a new state at `path`, of which no file is there yet. `before` is the manifest there. A manifest that has
+/// been renamed still names files of `path`, so these count, too.
+pub fn next_generation(path: &Path, before: Option<&Manifest>) -> u64 {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let generation = |file: fs::DirEntry| -> Option<u64> {
+        let file = file.file_name();
+        let rest = file.to_str()?.strip_prefix(&*name)?.strip_prefix('.')?;
+        let (generation, number) = rest.split_once('.')?;
+        number.parse::<usize>().ok()?;
+        generation.parse().ok()
+    };
+    let files = fs::read_dir(folder_of(path))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let found = files
+        .filter_map(generation)
+        .chain(before.map(|manifest| manifest.generation));
+    found.max().map_or(0, |last| last.saturating_add(1))
 }
 
 /// Writes the part at `path`, through to the disk, and returns the checksum of the file.

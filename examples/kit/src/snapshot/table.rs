@@ -102,7 +102,12 @@ impl Layout {
         &self,
         lines: impl Iterator<Item = (usize, &'a str)>,
     ) -> Result<Snapshot, SnapshotError> {
-        let mut snapshot = Snapshot::default();
+        let mut snapshot = Snapshot {
+            remark: Some(
+                "units of a table are not read: G = 1 is assumed; --physical is for solar masses, pc and km/s",
+            ),
+            ..Snapshot::default()
+        };
         for (number, line) in lines.filter(|(_, line)| !line.starts_with('#')) {
             let i = snapshot.bodies.len();
             snapshot.bodies.push(self.body(number, line, i)?);
