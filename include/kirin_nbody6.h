@@ -120,6 +120,18 @@ int gpupot_(const int *irank,
             double *pot);
 
 /**
+ * As `gpupot_`, for NBODY7 with MPI. `pot` has `n` entries: the potentials of the particles
+ * `istart` to `istart + ni - 1` go to `pot[istart - 1]` to `pot[istart + ni - 2]`, and the others
+ * stay as they were.
+ */
+int gpupot_range_(const int *istart,
+                  const int *ni,
+                  const int *n,
+                  const double *m,
+                  double (*x)[3],
+                  double *pot);
+
+/**
  * Makes room for `nmax` stars. A second call keeps stars and lists. Neighbour lists have any
  * length: `lmax` is not looked at.
  */

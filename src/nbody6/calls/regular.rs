@@ -318,18 +318,51 @@ pub unsafe fn gpupot(
             );
         }
         let istart = scalar(istart, "istart")?;
-        let (ni, n) = (scalar(ni, "ni")?, scalar(n, "n")?);
-        let numbers = [i64::from(istart) - 1, ni.into(), n.into()].map(usize::try_from);
-        match numbers {
-            [Ok(first), Ok(ni), Ok(n)] if first + ni <= n => potentials(first, ni, n, m, x, pot),
+        match among(istart, scalar(ni, "ni")?, scalar(n, "n")?) {
+            Some([first, ni, n]) => potentials(first, ni, n, m, x, pot),
             // What NBODY6 passes in these places are masses and positions, so nothing is written.
-            _ => Err(Error::OutOfRange {
+            None => Err(Error::OutOfRange {
                 argument: "istart",
                 value: istart.into(),
                 legal: "istart to istart + ni - 1 are among the particles 1 to n; NBODY6, which passes four arguments, needs KIRIN_NBODY6=6, 6-radius or 6-2009",
             }),
         }
     }
+}
+
+/// The number of the first particle, from 0, then `ni` and `n`, if the particles `istart` to `istart + ni - 1` are among those
+/// from 1 to `n`.
+fn among(istart: c_int, ni: c_int, n: c_int) -> Option<[usize; 3]> {
+    match [i64::from(istart) - 1, ni.into(), n.into()].map(usize::try_from) {
+        [Ok(first), Ok(ni), Ok(n)] if first + ni <= n => Some([first, ni, n]),
+        _ => None,
+    }
+}
+
+/// Nothing is written if the numbers contradict each other.
+///
+/// # Safety
+///
+/// The arrays are null or have `n` entries.
+pub unsafe fn gpupot_range(
+    istart: c_int,
+    ni: c_int,
+    n: c_int,
+    m: *const f64,
+    x: *const [f64; 3],
+    pot: *mut f64,
+) -> Result<c_int> {
+    settings::with_memory()?;
+    let Some([first, ni, n]) = among(istart, ni, n) else {
+        return Err(Error::OutOfRange {
+            argument: "istart",
+            value: istart.into(),
+            legal: "istart to istart + ni - 1 are among the particles 1 to n",
+        });
+    };
+    not_null(pot, "pot")?;
+    // SAFETY: `first` is at most n, the length of the array; the rest is passed on.
+    unsafe { potentials(first, ni, n, m, x, pot.add(first)) }
 }
 
 /// If it fails, the potentials are NaN.
