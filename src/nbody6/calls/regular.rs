@@ -14,7 +14,7 @@ use kirin_core::process::settings::{self, Nbody6};
 use kirin_core::trace::nbody6::{Call, record};
 
 pub fn gpunb_open(nbmax: c_int) -> Result<c_int> {
-    settings::with_memory()?;
+    client()?;
     helpers::running();
     COUNTS.begin();
     count(nbmax, "nbmax")?;
