@@ -348,7 +348,7 @@ static void odd(void) {
         /* What may stand behind the arguments of AMUSE's nbody6xx. */
         fa[0] = 7;
         flag = 4096;
-        check(gpunb_regf_(&ni, &h, &step, places, places, &fa, &fj, &p, &row, &nj, list, &flag) == -1 && isnan(fa[0]),
+        check(gpunb_regf_(&ni, &h, &step, places, places, &fa, &fj, &p, &row, &nj, list, &flag) == -1 && fa[0] == 7,
               "neither 0 nor 1", flag);
         flag = 0;
         row = 2;

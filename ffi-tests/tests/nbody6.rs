@@ -114,8 +114,8 @@ fn ten_arguments_are_told_and_no_array_is_overrun() {
         assert!(!err.contains("beyond"), "{err}");
         err.matches("KIRIN_NBODY6=6-2009").count()
     };
-    // One line a call.
-    for setting in ["6", "6-radius"] {
+    // One line a call. This client imports what makes it NBODY6++ if nothing is set.
+    for setting in ["6", "6-radius", "amuse", "6++", "auto"] {
         assert_eq!(told("6-2009", setting), 2);
     }
     assert_eq!(told("6-radius", "6-radius"), 0);
