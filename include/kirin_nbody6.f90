@@ -112,6 +112,19 @@ module kirin_nbody6
       real(c_double), intent(inout) :: pot(*)
     end subroutine gpupot
 
+    ! As `gpupot_`, for NBODY7 with MPI. `pot` has `n` entries: the potentials of the particles
+    ! `istart` to `istart + ni - 1` go to `pot[istart - 1]` to `pot[istart + ni - 2]`, and the
+    ! others stay as they were.
+    subroutine gpupot_range(istart, ni, n, m, x, pot) bind(C, name="gpupot_range_")
+      import :: c_double, c_int
+      integer(c_int), intent(in) :: istart
+      integer(c_int), intent(in) :: ni
+      integer(c_int), intent(in) :: n
+      real(c_double), intent(in) :: m(*)
+      real(c_double), intent(in) :: x(3, *)
+      real(c_double), intent(inout) :: pot(*)
+    end subroutine gpupot_range
+
     ! Makes room for `nmax` stars. A second call keeps stars and lists. Neighbour lists have any
     ! length: `lmax` is not looked at.
     subroutine irr_simd_open(nmax, lmax, rank) bind(C, name="irr_simd_open_")

@@ -11,17 +11,17 @@
  * them another meaning. Unless the program imports gpunb_profile_ or irr_simd_open_ from the shared library,
  * 6 is also taken where it imports gpuirr_open_, and 6-2009 where it imports cnbint_ without that:
  *
- *   amuse  AMUSE's nbody6xx: gpunb_regf_ has no m_flag, and neighbours are nearer than h2
+ *   amuse  AMUSE's nbody6xx and NBODY6++ of 2012: gpunb_regf_ has no m_flag, and neighbours are nearer than h2
  *   6      NBODY6 and NBODY7: gpunb_open_ and gpunb_devinit_ have no irank, gpunb_regf_ no
  *          m_flag, and neighbours are nearer than m_j h2; gpupot_ has (n, m, x, pot)
  *   6-radius  older versions of NBODY6: the same, and neighbours are nearer than h2
- *   6-2009  the first versions of NBODY6 for GPUs: as 6-radius, and gpunb_regf_ has no dtr
+ *   6-2009  the first versions of NBODY6 and NBODY6++ for GPUs: as 6-radius, and gpunb_regf_ has no dtr
  *
  * Every call returns an int, which the original libraries do not: 0 for success and a negative number with one
  * line on stderr for a refusal (the numbers of kirin.h). Refused forces and potentials are NaN, and each list of a refused
  * gpunb_regf_ has the first two stars at most. Nothing is written by a gpupot_ whose numbers contradict
- * each other, nor by NBODY6's gpunb_regf_ with an nbmax that is not positive. No list has a greatest
- * length, and no array is read or written beyond what the arguments say.
+ * each other, nor by a gpunb_regf_ with an nbmax that is not positive or an m_flag that is neither 0 nor 1.
+ * No list has a greatest length, and no array is read or written beyond what the arguments say.
  *
  * Regular forces and potentials have the precision that KIRIN_PRECISION says, irregular forces
  * double precision. The former are computed on a GPU where KIRIN_BACKEND finds or allows one, on one
@@ -118,6 +118,18 @@ int gpupot_(const int *irank,
             const double *m,
             double (*x)[3],
             double *pot);
+
+/**
+ * As `gpupot_`, for NBODY7 with MPI. `pot` has `n` entries: the potentials of the particles
+ * `istart` to `istart + ni - 1` go to `pot[istart - 1]` to `pot[istart + ni - 2]`, and the others
+ * stay as they were.
+ */
+int gpupot_range_(const int *istart,
+                  const int *ni,
+                  const int *n,
+                  const double *m,
+                  double (*x)[3],
+                  double *pot);
 
 /**
  * Makes room for `nmax` stars. A second call keeps stars and lists. Neighbour lists have any

@@ -138,6 +138,19 @@ static void regular(const char *variant, int flag, int nbmax) {
     check(list[NI * ROW] == UNTOUCHED, "beyond the rows", NI);
 }
 
+/* As NBODY7 with MPI does: those of 300 stars, `expected`, in an array of all. */
+static void potentials_of_a_slice(const double *expected) {
+    static double all[N];
+    int start = 101, ni = 300, n = N, beyond = N - 298, i;
+    for (i = 0; i < N; i++) all[i] = UNTOUCHED;
+    check(gpupot_range_(&beyond, &ni, &n, m, x, all) == -1 && all[N - 1] == UNTOUCHED, "a slice beyond the last", beyond);
+    gpupot_range_(&start, &ni, &n, m, x, all);
+    for (i = 0; i < N; i++) {
+        double found = all[i], p = i >= 100 && i < 400 ? expected[i - 100] : UNTOUCHED;
+        check(fabs(found - p) <= tolerance * fabs(p), "potential of a slice", i);
+    }
+}
+
 static void potentials(int nbody6) {
     int rank = 0, start = nbody6 ? 1 : 101, ni = nbody6 ? N : 300, n = N, i, k;
     clear();
@@ -155,6 +168,7 @@ static void potentials(int nbody6) {
         check(fabs(pot[i] - p) <= tolerance * p, "potential", i);
     }
     check(pot[ni] == UNTOUCHED, "potentials beyond ni", ni);
+    potentials_of_a_slice(pot + 101 - start);
 }
 
 static vector acc2[N], jrk6[N];
@@ -334,7 +348,7 @@ static void odd(void) {
         /* What may stand behind the arguments of AMUSE's nbody6xx. */
         fa[0] = 7;
         flag = 4096;
-        check(gpunb_regf_(&ni, &h, &step, places, places, &fa, &fj, &p, &row, &nj, list, &flag) == -1 && isnan(fa[0]),
+        check(gpunb_regf_(&ni, &h, &step, places, places, &fa, &fj, &p, &row, &nj, list, &flag) == -1 && fa[0] == 7,
               "neither 0 nor 1", flag);
         flag = 0;
         row = 2;

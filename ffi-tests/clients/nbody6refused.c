@@ -1,5 +1,6 @@
 /* What NBODY6's calls leave behind where they are refused, since their callers are subroutines: forces and potentials are NaN, so that
- * nothing goes on with old numbers, and lists have two stars, so that nobody asks for longer or shorter ones. Ends with "0 wrong". */
+ * nothing goes on with old numbers, and lists have two stars, so that nobody asks for longer or shorter ones. Where the number of
+ * arguments may be wrong nothing is written. Ends with "0 wrong". */
 #include <math.h>
 #include <stdio.h>
 
@@ -23,18 +24,23 @@ static void expect(int good, const char *what)
 
 static int is_number(double value) { return isnan(value) ? 0 : 1; }
 
-/* Regular forces on the first two. Whether they are there, or refused; what is beyond them is untouched. */
-static void regular(int flag, int there, const char *what)
+enum { REFUSED, THERE, NOTHING };
+
+/* Regular forces on the first two. Whether they are there, or refused, or nothing is written; what is beyond them is untouched. */
+static void regular_of(int longest, int flag, int there, const char *what)
 {
     double h2[2] = {0.25, 0.25}, dtr[2] = {0, 0};
-    int ni = 2, row = ROW, longest = ROW - 1, i, k;
+    int ni = 2, row = ROW, i, k;
     for (i = 0; i < N; i++) {
         pot[i] = UNTOUCHED;
         list[i * ROW] = UNTOUCHED;
         for (k = 0; k < 3; k++) acc[i][k] = jrk[i][k] = UNTOUCHED;
     }
     gpunb_regf_(&ni, h2, dtr, x, v, acc, jrk, pot, &row, &longest, list, &flag);
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 2 && there == NOTHING; i++) {
+        expect(pot[i] == UNTOUCHED && acc[i][0] == UNTOUCHED && jrk[i][2] == UNTOUCHED && list[i * ROW] == UNTOUCHED, what);
+    }
+    for (i = 0; i < 2 && there != NOTHING; i++) {
         expect(there ? list[i * ROW] == 1 : list[i * ROW] == 2 && list[i * ROW + 1] == 0 && list[i * ROW + 2] == 1, what);
         expect(is_number(pot[i]) == there && pot[i] != UNTOUCHED, what);
         for (k = 0; k < 3; k++) {
@@ -45,20 +51,23 @@ static void regular(int flag, int there, const char *what)
     expect(pot[2] == UNTOUCHED && acc[2][0] == UNTOUCHED && jrk[2][2] == UNTOUCHED && list[2 * ROW] == UNTOUCHED, what);
 }
 
+static void regular(int flag, int there, const char *what) { regular_of(ROW - 1, flag, there, what); }
+
 int main(void)
 {
     int n = N, minus = -1, rank = 0, start = 1, ni = 2;
     gpunb_open_(&n, &rank);
     gpunb_send_(&n, m, x, v);
-    regular(0, 1, "after a send");
-    regular(7, 0, "another m_flag");
-    regular(0, 1, "after another m_flag");
+    regular(0, THERE, "after a send");
+    regular(7, NOTHING, "another m_flag");
+    regular_of(0, 0, NOTHING, "an nbmax of 0");
+    regular(0, THERE, "after another m_flag");
     gpunb_send_(&minus, m, x, v);
-    regular(0, 0, "after a refused send");
+    regular(0, REFUSED, "after a refused send");
     gpunb_send_(&n, m, NULL, v);
-    regular(0, 0, "after a send without positions");
+    regular(0, REFUSED, "after a send without positions");
     gpunb_send_(&n, m, x, v);
-    regular(0, 1, "after a send again");
+    regular(0, THERE, "after a send again");
     pot[0] = pot[1] = pot[2] = UNTOUCHED;
     gpupot_(&rank, &start, &ni, &n, NULL, x, pot);
     expect(isnan(pot[0]) && isnan(pot[1]) && pot[2] == UNTOUCHED, "potentials without masses");

@@ -90,6 +90,18 @@ fn neighbours_that_only_a_plain_radius_has_are_told() {
     assert_eq!(told("6", "6"), 0);
 }
 
+/// NBODY6+P3T has NBODY6's names and a changeover radius behind the arguments.
+#[test]
+fn nbody6_with_a_changeover_radius_is_refused() {
+    let Some(client) = compile("nbody6p3t.f", Link::Shared) else {
+        return;
+    };
+    let (out, err) = texts(&run(&mut clean_command(&client, &[])));
+    assert_eq!(out, "0 wrong\n", "{err}");
+    // By the two calls that open, and by the regular force.
+    assert_eq!(err.matches("NBODY6+P3T").count(), 3, "{err}");
+}
+
 /// mtrenti/NBODY6 passes ten arguments: its first list stands where others pass `nbmax`. The other arrays are not where they
 /// are looked for, so none is written to.
 #[test]
@@ -102,8 +114,8 @@ fn ten_arguments_are_told_and_no_array_is_overrun() {
         assert!(!err.contains("beyond"), "{err}");
         err.matches("KIRIN_NBODY6=6-2009").count()
     };
-    // One line a call.
-    for setting in ["6", "6-radius"] {
+    // One line a call. This client imports what makes it NBODY6++ if nothing is set.
+    for setting in ["6", "6-radius", "amuse", "6++", "auto"] {
         assert_eq!(told("6-2009", setting), 2);
     }
     assert_eq!(told("6-radius", "6-radius"), 0);

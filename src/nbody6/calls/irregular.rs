@@ -3,10 +3,10 @@
 use std::ffi::c_int;
 
 use crate::edge::pointers::{count, not_null, scalar, vector};
+use crate::nbody6::program::client;
 use crate::nbody6::statistics::COUNTS;
 use crate::nbody6::{helpers, irregular_library as irregular};
 use kirin_core::error::Result;
-use kirin_core::process::settings;
 use kirin_core::sources::stars::Star;
 use kirin_core::trace;
 use kirin_core::trace::nbody6::{Call, IrregularForce, record};
@@ -15,7 +15,7 @@ use kirin_core::trace::nbody6::{Call, IrregularForce, record};
 ///
 /// `lmax` is null or points to an integer; no other thread is in a call of the irregular force.
 pub unsafe fn irregular_open(nmax: c_int, lmax: *const c_int) -> Result<c_int> {
-    settings::with_memory()?;
+    client()?;
     helpers::running();
     COUNTS.begin();
     // SAFETY: passed on.

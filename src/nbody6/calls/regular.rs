@@ -14,7 +14,7 @@ use kirin_core::process::settings::{self, Nbody6};
 use kirin_core::trace::nbody6::{Call, record};
 
 pub fn gpunb_open(nbmax: c_int) -> Result<c_int> {
-    settings::with_memory()?;
+    client()?;
     helpers::running();
     COUNTS.begin();
     count(nbmax, "nbmax")?;
@@ -117,7 +117,7 @@ fn without_steps(targets: &Targets, forces: &Forces, rows: &Rows) -> (Targets, F
 
 /// If it is refused, forces and potentials are NaN, since the client calls a subroutine and would go on with old numbers. Each list
 /// then has the first two stars: where a list overflows or is shorter, clients ask again, for ever. Nothing is written if the
-/// number of arguments is wrong.
+/// number of arguments is wrong, since the arrays are not where they are looked for.
 ///
 /// # Safety
 ///
@@ -130,25 +130,52 @@ pub unsafe fn gpunb_regf(
     rows: Rows,
     m_flag: *const c_int,
 ) -> Result<c_int> {
-    let client = client();
+    let client = client()?;
     let (targets, forces, rows) = match client {
-        Ok(Nbody6::SixOf2009) => without_steps(&targets, &forces, &rows),
+        Nbody6::SixOf2009 => without_steps(&targets, &forces, &rows),
         _ => (targets, forces, rows),
     };
     // SAFETY: passed on.
     unsafe {
-        if client.is_ok_and(Nbody6::is_six)
-            && let Ok(nbmax @ ..=0) = scalar(rows.nbmax, "nbmax")
-        {
-            // An entry of the lists of a program that passes one argument less. Its arrays are not where they are looked for.
-            return Err(Error::OutOfRange {
-                argument: "nbmax",
-                value: nbmax.into(),
-                legal: "it is positive; versions of NBODY6 that pass no regular step (10 arguments) need KIRIN_NBODY6=6-2009, those that pass it 6 or 6-radius",
-            });
-        }
-        regular_forces(ni, &targets, &forces, &rows, m_flag)
+        let criterion = criterion(client, &rows, m_flag)?;
+        regular_forces(client, criterion, ni, &targets, &forces, &rows)
             .inspect_err(|_| refuse(ni, &forces, &rows))
+    }
+}
+
+/// What the client takes for a neighbour.
+///
+/// # Errors
+///
+/// The number of arguments is wrong.
+///
+/// # Safety
+///
+/// The numbers are null or point to integers.
+unsafe fn criterion(client: Nbody6, rows: &Rows, m_flag: *const c_int) -> Result<Criterion> {
+    // SAFETY: passed on.
+    if let Ok(nbmax @ ..=0) = unsafe { scalar(rows.nbmax, "nbmax") } {
+        // An entry of the lists of a program that passes one argument less.
+        return Err(Error::OutOfRange {
+            argument: "nbmax",
+            value: nbmax.into(),
+            legal: "it is positive; programs that pass no regular step (10 arguments: NBODY6, NBODY6++ of 2009 to 2011) need KIRIN_NBODY6=6-2009, versions of NBODY6 that pass it 6 or 6-radius",
+        });
+    }
+    match client {
+        // SAFETY: passed on.
+        Nbody6::PlusPlus => match unsafe { scalar(m_flag, "m_flag")? } {
+            0 => Ok(Criterion::Radius),
+            1 => Ok(Criterion::MassAndRadius),
+            // What stands behind the arguments of a program that passes one or two less.
+            other => Err(Error::OutOfRange {
+                argument: "m_flag",
+                value: other.into(),
+                legal: "it is 0 or 1; programs that pass none need KIRIN_NBODY6: amuse for AMUSE's nbody6xx and NBODY6++ of 2012, 6-2009 for NBODY6++ of 2009 to 2011, 6, 6-radius or 6-2009 for NBODY6",
+            }),
+        },
+        Nbody6::Amuse | Nbody6::SixRadius | Nbody6::SixOf2009 => Ok(Criterion::Radius),
+        Nbody6::Six => Ok(Criterion::MassAndRadius),
     }
 }
 
@@ -188,31 +215,14 @@ unsafe fn refuse(ni: c_int, forces: &Forces, rows: &Rows) {
 ///
 /// As [`gpunb_regf`].
 unsafe fn regular_forces(
+    client: Nbody6,
+    criterion: Criterion,
     ni: c_int,
     targets: &Targets,
     forces: &Forces,
     rows: &Rows,
-    m_flag: *const c_int,
 ) -> Result<c_int> {
     let ni = count(ni, "ni")?;
-    let client = client()?;
-    let criterion = match client {
-        // SAFETY: passed on.
-        Nbody6::PlusPlus => match unsafe { scalar(m_flag, "m_flag")? } {
-            0 => Criterion::Radius,
-            1 => Criterion::MassAndRadius,
-            // What stands behind the arguments of a program that passes one less.
-            other => {
-                return Err(Error::OutOfRange {
-                    argument: "m_flag",
-                    value: other.into(),
-                    legal: "it is 0 or 1; programs that pass none need KIRIN_NBODY6: amuse for AMUSE's nbody6xx, 6, 6-radius or 6-2009 for NBODY6",
-                });
-            }
-        },
-        Nbody6::Amuse | Nbody6::SixRadius | Nbody6::SixOf2009 => Criterion::Radius,
-        Nbody6::Six => Criterion::MassAndRadius,
-    };
     // SAFETY: passed on.
     let (lmax, nbmax) = unsafe { (scalar(rows.lmax, "lmax")?, scalar(rows.nbmax, "nbmax")?) };
     let (lmax, nbmax) = (count(lmax, "lmax")?, count(nbmax, "nbmax")?);
@@ -318,18 +328,51 @@ pub unsafe fn gpupot(
             );
         }
         let istart = scalar(istart, "istart")?;
-        let (ni, n) = (scalar(ni, "ni")?, scalar(n, "n")?);
-        let numbers = [i64::from(istart) - 1, ni.into(), n.into()].map(usize::try_from);
-        match numbers {
-            [Ok(first), Ok(ni), Ok(n)] if first + ni <= n => potentials(first, ni, n, m, x, pot),
+        match among(istart, scalar(ni, "ni")?, scalar(n, "n")?) {
+            Some([first, ni, n]) => potentials(first, ni, n, m, x, pot),
             // What NBODY6 passes in these places are masses and positions, so nothing is written.
-            _ => Err(Error::OutOfRange {
+            None => Err(Error::OutOfRange {
                 argument: "istart",
                 value: istart.into(),
                 legal: "istart to istart + ni - 1 are among the particles 1 to n; NBODY6, which passes four arguments, needs KIRIN_NBODY6=6, 6-radius or 6-2009",
             }),
         }
     }
+}
+
+/// The number of the first particle, from 0, then `ni` and `n`, if the particles `istart` to `istart + ni - 1` are among those
+/// from 1 to `n`.
+fn among(istart: c_int, ni: c_int, n: c_int) -> Option<[usize; 3]> {
+    match [i64::from(istart) - 1, ni.into(), n.into()].map(usize::try_from) {
+        [Ok(first), Ok(ni), Ok(n)] if first + ni <= n => Some([first, ni, n]),
+        _ => None,
+    }
+}
+
+/// Nothing is written if the numbers contradict each other.
+///
+/// # Safety
+///
+/// The arrays are null or have `n` entries.
+pub unsafe fn gpupot_range(
+    istart: c_int,
+    ni: c_int,
+    n: c_int,
+    m: *const f64,
+    x: *const [f64; 3],
+    pot: *mut f64,
+) -> Result<c_int> {
+    settings::with_memory()?;
+    let Some([first, ni, n]) = among(istart, ni, n) else {
+        return Err(Error::OutOfRange {
+            argument: "istart",
+            value: istart.into(),
+            legal: "istart to istart + ni - 1 are among the particles 1 to n",
+        });
+    };
+    not_null(pot, "pot")?;
+    // SAFETY: `first` is at most n, the length of the array; the rest is passed on.
+    unsafe { potentials(first, ni, n, m, x, pot.add(first)) }
 }
 
 /// If it fails, the potentials are NaN.

@@ -67,6 +67,12 @@ calls! {
     (irank: int_ref, istart: int_ref, ni: int_ref, n: int_ref, m: doubles, x: vectors, pot: out_doubles)
         = gpupot(irank, istart, ni, n, m, x, pot);
 
+    /// As `gpupot_`, for NBODY7 with MPI. `pot` has `n` entries: the potentials of the particles `istart` to `istart + ni - 1`
+    /// go to `pot[istart - 1]` to `pot[istart + ni - 2]`, and the others stay as they were.
+    implemented nothing [- gpupot_range_]
+    (istart: int, ni: int, n: int, m: doubles, x: vectors, pot: out_doubles)
+        = gpupot_range(istart, ni, n, m, x, pot);
+
     /// Makes room for `nmax` stars. A second call keeps stars and lists. Neighbour lists have any length:
     /// `lmax` is not looked at.
     implemented nothing [- irr_simd_open_]

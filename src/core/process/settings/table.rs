@@ -180,7 +180,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "KIRIN_NBODY6",
         values: "auto, 6++, amuse, 6, 6-radius, 6-2009",
         default: "auto",
-        about: "whose arguments gpunb_* and gpupot_ have: those of NBODY6++, of AMUSE's nbody6xx, of NBODY6 and NBODY7, of older versions of NBODY6, whose h2 is RS**2 (6-radius), or of its first versions for GPUs, which also pass no regular step (6-2009); auto is 6 for a program that imports gpuirr_open_, 6-2009 for one that imports only cnbint_, else 6++",
+        about: "whose arguments gpunb_* and gpupot_ have: those of NBODY6++, of AMUSE's nbody6xx and NBODY6++ of 2012 (amuse), of NBODY6 and NBODY7, of older versions of NBODY6, whose h2 is RS**2 (6-radius), or of NBODY6's and NBODY6++'s first versions for GPUs, which also pass no regular step (6-2009); auto is 6 for a program that imports gpuirr_open_, 6-2009 for one that imports only cnbint_, else 6++",
         apply: |s, v| {
             s.nbody6 = match lower_case(v)?.as_str() {
                 "auto" => None,

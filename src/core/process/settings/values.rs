@@ -194,13 +194,14 @@ pub enum Nbody6 {
     /// NBODY6++, nbodyx's and the one of Beijing.
     #[default]
     PlusPlus,
-    /// AMUSE's nbody6xx.
+    /// AMUSE's nbody6xx, NBODY6++ of 2012 and 2013.
     Amuse,
     /// NBODY6 and NBODY7.
     Six,
     /// Older versions of NBODY6, in which a neighbour radius holds for stars of any mass.
     SixRadius,
-    /// The first versions of NBODY6 for GPUs (2009 to 2012, folder `GPU`): as [`Self::SixRadius`], and no regular step is passed.
+    /// The first versions of NBODY6 (2009 to 2012, folder `GPU`) and NBODY6++ (2009 to 2011) for GPUs: as [`Self::SixRadius`], and no
+    /// regular step is passed.
     SixOf2009,
 }
 

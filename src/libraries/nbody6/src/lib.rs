@@ -46,6 +46,7 @@ forward! {
     gpunb_regf_(ni, h2, dtr, xi, vi, acc, jrk, pot, lmax, nbmax, list, m_flag);
     gpunb_profile_(irank);
     gpupot_(irank, istart, ni, n, m, x, pot);
+    gpupot_range_(istart, ni, n, m, x, pot);
     irr_simd_open_(nmax, lmax, rank);
     irr_simd_close_(rank);
     irr_simd_profile_(rank);
