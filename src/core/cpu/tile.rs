@@ -249,7 +249,7 @@ impl<T: Real> Tile<T> {
         for (scaled, eps2) in self.eps2.iter_mut().zip(eps2) {
             *scaled = T::from_f64(eps2 * area);
         }
-        self.representable &= T::IS_DOUBLE || greatest <= FARTHEST;
+        self.representable &= T::IS_DOUBLE || greatest <= FARTHEST * FARTHEST;
         self.radius += greatest.sqrt();
     }
 }

@@ -11,7 +11,7 @@ pub const NEIGHBOURHOOD: (f64, f64) = (1e-8, 1e8);
 /// Masses below this multiple of the unit may underflow in products, for NBODY6's regular force.
 pub const LEAST_MASS: f64 = 1e-20;
 
-/// Up to this, coordinates of i-particles and squared softening lengths cause neither overflow nor underflow.
+/// Up to this, coordinates of i-particles and softening lengths cause neither overflow nor underflow.
 pub const FARTHEST: f64 = 1e8;
 
 /// Pairs closer than this fraction of the i-particle's distance from the origin need more digits than split

@@ -45,7 +45,7 @@ pub enum FileKind<'d> {
     OtherMachine,
     /// ELF by its first bytes, and not to be understood.
     Damaged(String),
-    /// Anything else: a script.
+    /// Anything else: a script, or what a compiler made of one source.
     Other,
 }
 
@@ -70,6 +70,9 @@ impl<'d> FileKind<'d> {
         };
         if !header.is_little_endian() || header.e_machine(Little) != MACHINE {
             return Self::OtherMachine;
+        }
+        if header.e_type(Little) == elf::ET_REL {
+            return Self::Other;
         }
         match Object::read(header, data) {
             Ok(object) => Self::Elf(object),

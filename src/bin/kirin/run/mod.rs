@@ -190,16 +190,23 @@ fn look(words: &[OsString]) -> Result<Option<Taken>, String> {
         program => program,
     };
     // mpirun, nice, a shell: what they start is among their arguments.
+    let mut refused = None;
     for word in &words[1..] {
         match argument(word) {
             Some(Program::Dynamic(findings)) if findings.calls => {
                 return Taken::of(Path::new(word), findings).map(Some);
             }
-            Some(Program::Contains(why)) => return Err(refusal(Path::new(word), &why)),
+            // Another argument may be the program that can be served.
+            Some(Program::Contains(why)) => {
+                refused.get_or_insert_with(|| refusal(Path::new(word), &why));
+            }
             // A child that needs no library. Another child may.
             Some(Program::Own) => return Ok(Some(Taken::default())),
             _ => {}
         }
+    }
+    if let Some(refused) = refused {
+        return Err(refused);
     }
     match program {
         Some(Program::OutOfReach(why) | Program::Contains(why)) => Err(refusal(&path, &why)),

@@ -258,19 +258,36 @@ fn a_large_softening_costs_nothing() {
         for (address, star) in (0..).zip(&stars) {
             memory.write(address, star).unwrap();
         }
-        let block = ForceRequest {
+        let block = |eps2| ForceRequest {
             nj: stars.len(),
             ti: 0.0,
-            particles: i_particles(&stars[..50], eps * eps),
+            particles: i_particles(&stars[..50], eps2),
         };
+        // The same with the sources' own softening lengths.
+        let mut softened = JMemory::of(SourceKind::Softened);
+        let at_rest = |star: &JParticle| AtRest {
+            mass: star.mass,
+            x: star.x,
+            eps2: eps * eps,
+        };
+        let sources: Vec<_> = stars.iter().map(at_rest).collect();
+        softened.fill_with(0, &sources).unwrap();
         for precision in PRECISIONS {
             for (name, mut backend) in backends(precision, 1) {
-                let found = results(&mut *backend, &memory, &block);
                 let what = format!("{name} {precision}, {size:e}, {eps:e}");
+                let found = results(&mut *backend, &memory, &block(eps * eps));
                 assert_eq!(backend.leaves_again(), 0, "{what}");
-                let errors = errors_of(&memory, &block, &found.forces);
+                let errors = errors_of(&memory, &block(eps * eps), &found.forces);
                 let within = errors.iter().all(|&e| e <= tolerance(precision));
                 assert!(within, "{what}: {errors:?}");
+            }
+            for (name, mut backend) in backends(precision, 1) {
+                results(&mut *backend, &softened, &block(1.0));
+                assert_eq!(
+                    backend.leaves_again(),
+                    0,
+                    "{name} {precision}, {size:e}, {eps:e}"
+                );
             }
         }
     }

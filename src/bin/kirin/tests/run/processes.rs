@@ -91,14 +91,22 @@ fn programs_out_of_reach_are_refused() {
     ));
     refused(&["./pie"], "statically");
     refused(&["nice", "./pie"], "statically");
-    // A library in an argument is for the program to open, and a static program without the interface may be started.
+    // A library in an argument is for the program to open, a static program without the interface may be started, an
+    // object file is no program, and behind a program that is refused another one can be served.
     let source = "int main(void) { return 0; }";
     assert!(common::compile(&folder, "helper", source, &["-static"]).is_some());
-    for word in ["libg6.so", "./helper"] {
-        let output = output(&mut kirin_run(&folder, &["echo", word]));
+    assert!(compile(
+        &folder,
+        "gcc",
+        &["-c", "standin.c", "-o", "standin.o"]
+    ));
+    assert!(pair(&folder, "libg6.so", &[]));
+    for words in ["libg6.so", "./helper", "standin.o", "./inside ./client"] {
+        let words: Vec<&str> = std::iter::once("echo").chain(words.split(' ')).collect();
+        let output = output(&mut kirin_run(&folder, &words));
         assert_eq!(
             (output.status.code(), texts(&output).0),
-            (Some(0), format!("{word}\n"))
+            (Some(0), format!("{}\n", words[1..].join(" ")))
         );
     }
     assert!(pair(&folder, "libpg5.so", &["-DCUTOFF"]));
