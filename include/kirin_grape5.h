@@ -9,8 +9,9 @@
  * `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
  * Results are accelerations and positive potentials. By default, in the precision `mixed`, both
- * err by less than 1e-6 of the sum of the magnitudes of their terms (docs/numbers.md). An array
- * of results may be that of the positions.
+ * err by less than 1e-6 of the sum of the magnitudes of their terms, or 2.5e-6 where one mass
+ * outweighs the others by 10^6 (docs/numbers.md). An array of results may be that of the
+ * positions.
  *
  * kirin has no force with a cutoff and no quadrupoles. Programs for Phantom-GRAPE's library with a
  * table must not use kirin: they can be linked with it unless they call pg5_gen_s2_force_table or

@@ -28,7 +28,7 @@ const GRAPE6: &str = "\
  * Accuracy (docs/numbers.md): by default blocks with few j-particles of g6_set_j_particle
  * are computed in double precision and others in `mixed`, where an acceleration and a
  * potential err by less than 1e-6 of the sum of the magnitudes of their terms, a jerk by less
- * than 2e-6 of it. That is not relative to what is left where terms cancel, as those of masses
+ * than 2e-6 of it (2.5e-6 where one mass outweighs the others by 10^6). That is not relative to what is left where terms cancel, as those of masses
  * of both signs do. Velocities v are rounded to single precision before they are subtracted:
  * the jerk of a pair whose relative velocity is tiny beside them errs by up to
  * 2^-23 |v| m / (r^2 + eps^2)^(3/2). `KIRIN_PRECISION=double` rounds nothing.
@@ -108,8 +108,9 @@ const GRAPE5: &str = "\
  * `double (*x)[3]` is the type of an array `double x[n][3]`.
  *
  * Results are accelerations and positive potentials. By default, in the precision `mixed`, both
- * err by less than 1e-6 of the sum of the magnitudes of their terms (docs/numbers.md). An array
- * of results may be that of the positions.
+ * err by less than 1e-6 of the sum of the magnitudes of their terms, or 2.5e-6 where one mass
+ * outweighs the others by 10^6 (docs/numbers.md). An array of results may be that of the
+ * positions.
  *
  * kirin has no force with a cutoff and no quadrupoles. Programs for Phantom-GRAPE's library with a
  * table must not use kirin: they can be linked with it unless they call pg5_gen_s2_force_table or

@@ -241,6 +241,39 @@ fn a_small_potential_is_no_proof() {
     }
 }
 
+/// Equal light masses beside a heavy one are all rounded the same way.
+#[test]
+fn a_star_in_its_disc_keeps_the_promise() {
+    let mut numbers = Random::new(11);
+    let mut memory = JMemory::default();
+    for index in 0..512 {
+        let mut near = |x: f64| numbers.vector(1e-4).map(|d| x + d);
+        let body = JParticle {
+            index,
+            mass: if index == 0 { 1.0 } else { 4e-8 },
+            x: near(0.5),
+            v: near(1.0),
+            ..JParticle::default()
+        };
+        memory.write(index, &body).unwrap();
+    }
+    let at = |k: i32| IParticle {
+        index: -1,
+        x: [0.01 * f64::from(k), 0.0, 0.0],
+        ..IParticle::default()
+    };
+    let block = ForceRequest {
+        nj: 512,
+        ti: 0.0,
+        particles: (0..32).map(at).collect(),
+    };
+    for (name, mut backend) in backends(Precision::Mixed, 1) {
+        let found = results(&mut *backend, &memory, &block);
+        let errors = errors_of(&memory, &block, &found.forces);
+        assert!(errors.iter().all(|&e| e <= 2.5e-6), "{name}: {errors:?}");
+    }
+}
+
 /// A softening length that is large in the client's units is none in those of the stars.
 #[test]
 fn a_large_softening_costs_nothing() {
