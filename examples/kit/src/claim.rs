@@ -110,7 +110,9 @@ pub(crate) fn is_device(path: &Path) -> bool {
 
 /// Whether both are one file.
 pub(crate) fn is_same(path: &Path, other: Option<&Path>) -> bool {
-    let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| in_whole_folder(path));
+    let whole = |path: &Path| {
+        fs::canonicalize(path).unwrap_or_else(|_| in_whole_folder(&behind_links(path)))
+    };
     other.is_some_and(|other| whole(path) == whole(other))
 }
 
