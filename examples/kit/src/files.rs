@@ -128,7 +128,7 @@ impl Files {
     /// Those of `validate`; one of the report's files is a snapshot; in words.
     pub fn validate_report(&self) -> Result<(), String> {
         self.validate()?;
-        keep_snapshots([&self.output, &self.json, &self.plot])
+        keep_snapshots([&self.output, &self.json, &self.plot].into_iter().flatten())
     }
 
     /// [`validate`](Self::validate), and locks what a run will write on its way, until the claim is dropped. Only its output
@@ -141,15 +141,38 @@ impl Files {
         self.claim_with(None)
     }
 
-    /// [`claim`](Self::claim) of a run that also writes the file at `more` at its end.
+    /// [`claim`](Self::claim) of a run that also writes a table to `more`.
     ///
     /// # Errors
     ///
     /// Those of `claim`, for that file too; in words.
     pub fn claim_with(&self, more: Option<&PathBuf>) -> Result<Claim, String> {
+        let claim = self.claim_all(more)?;
+        keep_snapshots(more.into_iter())?;
+        Ok(claim)
+    }
+
+    /// [`claim`](Self::claim) of a run that also writes a snapshot to `bodies` at its end. That may replace another
+    /// snapshot, but not the state of a run.
+    ///
+    /// # Errors
+    ///
+    /// Those of `claim`, for that file too; in words.
+    pub fn claim_with_bodies(&self, bodies: Option<&PathBuf>) -> Result<Claim, String> {
+        let claim = self.claim_all(bodies)?;
+        match bodies.filter(|path| claim::holds_state(path)) {
+            Some(path) => Err(named(path)(
+                "it holds the state of a run, and bodies would replace it: another name keeps it",
+            )),
+            None => Ok(claim),
+        }
+    }
+
+    /// Checks all files of a run that also writes `more`, and locks its own.
+    fn claim_all(&self, more: Option<&PathBuf>) -> Result<Claim, String> {
         self.validate()?;
         claim::check_paths(self, more)?;
-        keep_snapshots([&self.json, &self.plot, &self.csv])?;
+        keep_snapshots([&self.json, &self.plot, &self.csv].into_iter().flatten())?;
         Claim::of([&self.output, &self.csv].into_iter().flatten())
     }
 
@@ -296,8 +319,7 @@ impl Files {
 }
 
 /// Refuses to replace a snapshot by what is none.
-fn keep_snapshots(paths: [&Option<PathBuf>; 3]) -> Result<(), String> {
-    let mut paths = paths.into_iter().flatten();
+fn keep_snapshots<'p>(mut paths: impl Iterator<Item = &'p PathBuf>) -> Result<(), String> {
     match paths.find(|path| claim::time_of(path).is_some()) {
         Some(path) => Err(format!(
             "{}: it holds a snapshot, and a table or a report would replace it: another name keeps it",
