@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::command::{Files, named};
 use crate::replace::{behind_links, folder_of};
 use crate::run::Log;
-use crate::snapshot::{Snapshot, is_snapshot, parts};
+use crate::snapshot::{SETTINGS, Snapshot, is_snapshot, parts};
 use kirin_report::machine::command_line;
 
 /// The lock on the files of a run. Beside each file there is a lock file, `run.txt.lock`, which names the process. It
@@ -110,7 +110,9 @@ pub(crate) fn is_device(path: &Path) -> bool {
 
 /// Whether both are one file.
 pub(crate) fn is_same(path: &Path, other: Option<&Path>) -> bool {
-    let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| in_whole_folder(path));
+    let whole = |path: &Path| {
+        fs::canonicalize(path).unwrap_or_else(|_| in_whole_folder(&behind_links(path)))
+    };
     other.is_some_and(|other| whole(path) == whole(other))
 }
 
@@ -211,6 +213,8 @@ struct Head {
     n: usize,
     time: f64,
     log: Log,
+    /// Whether a program goes on from it.
+    is_state: bool,
 }
 
 /// Checks that the file at `path`, if there is one, holds an earlier state of the run of `n` bodies that `log` tells of
@@ -266,11 +270,21 @@ pub(crate) fn check_in_place(path: &Path) -> Result<(), String> {
 
 /// The time of the snapshot at `path`; `None` if it is none.
 pub fn time_of(path: &Path) -> Option<f64> {
+    Some(head_of(path)?.time)
+}
+
+/// Whether the file at `path` holds the state of a run, and not bodies only.
+pub(crate) fn holds_state(path: &Path) -> bool {
+    head_of(path).is_some_and(|head| head.is_state)
+}
+
+/// What the file at `path` tells of its run; `None` if it is no snapshot.
+fn head_of(path: &Path) -> Option<Head> {
     // Who opens a pipe for reading waits for its writer.
-    if is_device(path) {
-        return None;
+    match is_device(path) {
+        true => None,
+        false => told_by(path, File::open(path).ok()?),
     }
-    Some(told_by(path, File::open(path).ok()?)?.time)
 }
 
 /// What the file tells of its run. Its first bytes decide the format, as when it is read.
@@ -291,6 +305,7 @@ fn whole(path: &Path) -> Option<Head> {
         n: snapshot.bodies.len(),
         time: snapshot.time,
         log: Log::of(&snapshot).ok()?,
+        is_state: snapshot.owner().is_some(),
     })
 }
 
@@ -317,6 +332,7 @@ fn head(file: File) -> Option<Head> {
             "run.model" | "run.seed" | "run.energy0" => {
                 snapshot.run.push((key.to_owned(), value.trim().to_owned()));
             }
+            _ if key.ends_with(SETTINGS) => snapshot.run.push((key.to_owned(), String::new())),
             _ => {}
         }
     }
@@ -324,6 +340,7 @@ fn head(file: File) -> Option<Head> {
         n: n?,
         time: time?,
         log: Log::of(&snapshot).ok()?,
+        is_state: snapshot.owner().is_some(),
     })
 }
 
@@ -422,10 +439,18 @@ mod tests {
             figures.validate_report(),
             figures.claim().map(drop),
             table.claim().map(drop),
+            Files::default().claim_with(files.output.as_ref()).map(drop),
         ] {
             let refusal = refused.unwrap_err();
             assert!(refusal.contains("holds a snapshot"), "{refusal}");
         }
+        // Bodies may be replaced by bodies, and a state may not.
+        let claim_bodies = || Files::default().claim_with_bodies(files.output.as_ref());
+        drop(claim_bodies().unwrap());
+        let state = state.replace("columns", "monte-carlo.settings 1\ncolumns");
+        fs::write(folder.file("run.txt"), &state).unwrap();
+        let refusal = claim_bodies().unwrap_err();
+        assert!(refusal.contains("the state of a run"), "{refusal}");
         assert_eq!(folder.text("run.txt"), state);
     }
 

@@ -5,7 +5,7 @@ use rstar::RTree;
 use rstar::primitives::GeomWithData;
 
 use crate::body::Body;
-use crate::diagnostics::{mass, with_mass};
+use crate::diagnostics::{alike, with_mass};
 use crate::rows::rows;
 use crate::vector::{Vec3, add_scaled, norm, sub};
 
@@ -14,7 +14,8 @@ const NEIGHBOUR: usize = 6;
 
 /// Centre, size and density of a cluster's core.
 ///
-/// All are NaN for fewer than seven bodies, and where seven share one place. Bodies without mass do not count.
+/// All are NaN for fewer than seven bodies, and where seven share one place. If seven or more have mass, the others do not
+/// count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
     /// Density centre: mean position weighted by density (their equation III.3).
@@ -31,12 +32,16 @@ pub struct Core {
 }
 
 impl Core {
-    /// The core of the `bodies` with mass. Where nobody has mass, that of all, with a density of 0. O(N log N), on all
-    /// processors; the bits do not depend on their number.
+    /// The core of the `bodies` with mass. If fewer than seven have mass, the core of all: each counts the same, and the
+    /// density is 0. O(N log N), on all processors; the bits do not depend on their number.
     pub fn of(bodies: &[Body]) -> Self {
-        // Without mass there is no density, however many bodies there are.
-        let unit = f64::from(u8::from(mass(bodies) != 0.0));
-        let bodies = &*with_mass(bodies);
+        let has_density = bodies.iter().filter(|b| b.mass != 0.0).count() > NEIGHBOUR;
+        let bodies = &*if has_density {
+            with_mass(bodies)
+        } else {
+            alike(bodies)
+        };
+        let unit = f64::from(u8::from(has_density));
         let densities = densities(bodies);
         let total: f64 = densities.iter().sum();
         let weighted = || bodies.iter().zip(&densities);
@@ -152,9 +157,12 @@ mod tests {
         let light: Vec<Body> = light.collect();
         let expected = Core::of(&stars);
         assert_eq!(Core::of(&[&light[..], &stars].concat()), expected);
-        let core = Core::of(&light);
-        assert!((core.radius / expected.radius - 1.0).abs() < 1e-12);
-        assert_eq!(core.density, 0.0);
+        // Nor have a few with mass a core without them.
+        for few in 0..=6 {
+            let core = Core::of(&[&stars[..few], &light[few..]].concat());
+            assert!((core.radius / expected.radius - 1.0).abs() < 1e-12);
+            assert_eq!(core.density, 0.0);
+        }
     }
 
     #[test]

@@ -98,9 +98,14 @@ pub fn with_mass(bodies: &[Body]) -> Cow<'_, [Body]> {
     let has_mass = |b: &&Body| b.mass != 0.0;
     match bodies.iter().filter(has_mass).count() {
         count if count == bodies.len() => bodies.into(),
-        0 => bodies.iter().map(|b| Body { mass: 1.0, ..*b }).collect(),
+        0 => alike(bodies),
         _ => bodies.iter().filter(has_mass).copied().collect(),
     }
+}
+
+/// The `bodies` with one mass.
+pub(crate) fn alike(bodies: &[Body]) -> Cow<'_, [Body]> {
+    bodies.iter().map(|b| Body { mass: 1.0, ..*b }).collect()
 }
 
 /// Position and velocity of the centre of mass. Where nobody has mass, all count the same.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,6 +10,7 @@ use crate::claim::{self, Claim};
 use crate::command::named;
 use crate::galaxy::{Galaxy, Units};
 use crate::quantity::{self, Quantity};
+use crate::replace::behind_links;
 use crate::run::{Cadence, Checkpoints, Frames, Log, RunOutputs, Snapshots, told};
 use crate::snapshot::Snapshot;
 use kirin_report::plot::{self, Figure};
@@ -22,7 +24,7 @@ const FRAMES: f64 = 250.0;
 pub struct Files {
     /// Start from this file: a snapshot as text, an HDF5 file of GADGET's or AMUSE's layout, or a table whose first line
     /// names columns (id m x y z vx vy vz); one that holds a run's state is resumed
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     #[serde(skip)]
     pub input: Option<PathBuf>,
     /// The bodies of the --input are in solar masses, pc and km/s: they are brought to units with G = 1, in which all mass and the
@@ -33,7 +35,7 @@ pub struct Files {
     /// Write the final state, from which the run can be resumed; its name decides the format: .hdf5 or .h5 for GADGET's
     /// layout, .amuse for AMUSE's, any other for text. Bodies may be at times of their own in it: those of
     /// --snapshot-every, for other programs, are at one time
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     #[serde(skip)]
     pub output: Option<PathBuf>,
     /// Write the summary's figures as JSON
@@ -81,6 +83,11 @@ pub struct Files {
     pub force: bool,
 }
 
+/// The file that an option names. A symbolic link is followed here, so that everything beside the file is where it leads.
+fn file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().map(|path| behind_links(&path))
+}
+
 impl Files {
     /// Checks before a long run that its files can be written after it, and that every option has an effect.
     ///
@@ -121,7 +128,7 @@ impl Files {
     /// Those of `validate`; one of the report's files is a snapshot; in words.
     pub fn validate_report(&self) -> Result<(), String> {
         self.validate()?;
-        keep_snapshots([&self.output, &self.json, &self.plot])
+        keep_snapshots([&self.output, &self.json, &self.plot].into_iter().flatten())
     }
 
     /// [`validate`](Self::validate), and locks what a run will write on its way, until the claim is dropped. Only its output
@@ -134,15 +141,38 @@ impl Files {
         self.claim_with(None)
     }
 
-    /// [`claim`](Self::claim) of a run that also writes the file at `more` at its end.
+    /// [`claim`](Self::claim) of a run that also writes a table to `more`.
     ///
     /// # Errors
     ///
     /// Those of `claim`, for that file too; in words.
     pub fn claim_with(&self, more: Option<&PathBuf>) -> Result<Claim, String> {
+        let claim = self.claim_all(more)?;
+        keep_snapshots(more.into_iter())?;
+        Ok(claim)
+    }
+
+    /// [`claim`](Self::claim) of a run that also writes a snapshot to `bodies` at its end. That may replace another
+    /// snapshot, but not the state of a run.
+    ///
+    /// # Errors
+    ///
+    /// Those of `claim`, for that file too; in words.
+    pub fn claim_with_bodies(&self, bodies: Option<&PathBuf>) -> Result<Claim, String> {
+        let claim = self.claim_all(bodies)?;
+        match bodies.filter(|path| claim::holds_state(path)) {
+            Some(path) => Err(named(path)(
+                "it holds the state of a run, and bodies would replace it: another name keeps it",
+            )),
+            None => Ok(claim),
+        }
+    }
+
+    /// Checks all files of a run that also writes `more`, and locks its own.
+    fn claim_all(&self, more: Option<&PathBuf>) -> Result<Claim, String> {
         self.validate()?;
         claim::check_paths(self, more)?;
-        keep_snapshots([&self.json, &self.plot, &self.csv])?;
+        keep_snapshots([&self.json, &self.plot, &self.csv].into_iter().flatten())?;
         Claim::of([&self.output, &self.csv].into_iter().flatten())
     }
 
@@ -289,8 +319,7 @@ impl Files {
 }
 
 /// Refuses to replace a snapshot by what is none.
-fn keep_snapshots(paths: [&Option<PathBuf>; 3]) -> Result<(), String> {
-    let mut paths = paths.into_iter().flatten();
+fn keep_snapshots<'p>(mut paths: impl Iterator<Item = &'p PathBuf>) -> Result<(), String> {
     match paths.find(|path| claim::time_of(path).is_some()) {
         Some(path) => Err(format!(
             "{}: it holds a snapshot, and a table or a report would replace it: another name keeps it",
@@ -322,6 +351,23 @@ mod tests {
         assert_eq!(
             files.interval(1.0, Some(&galaxy)),
             Ok(Some(10.0 / galaxy.units.time()))
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn input_and_output_are_where_links_lead() {
+        use clap::{Args, FromArgMatches};
+
+        let folder = kirin_testing::Folder::new("kit-link-options");
+        let [disk, link] = ["disk.txt", "run.txt"].map(|name| folder.file(name));
+        std::os::unix::fs::symlink(&disk, &link).unwrap();
+        let given = ["x", "--input", &link, "--output", &link];
+        let found = Files::augment_args(clap::Command::new("x")).get_matches_from(given);
+        let files = Files::from_arg_matches(&found).unwrap();
+        assert_eq!(
+            [files.input, files.output],
+            [Some(disk.clone().into()), Some(disk.into())]
         );
     }
 

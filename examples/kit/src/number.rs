@@ -46,6 +46,12 @@ pub fn count(text: &str) -> Result<u64, String> {
     Ok(value as u64)
 }
 
+/// `x`, which is positive, rounded up to two significant digits.
+pub(crate) fn rounded_up(x: f64) -> f64 {
+    let scale = 10.0_f64.powi(1 - x.log10().floor() as i32);
+    (x * scale).ceil() / scale
+}
+
 /// A number of bodies: from 1 to what the interface's 32-bit integers count.
 ///
 /// # Errors

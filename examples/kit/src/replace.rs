@@ -10,9 +10,24 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// The path of the file that the symbolic links at `path` lead to; `path` itself where there is no file.
+/// Links that are followed one after the other: as many as Linux follows.
+const LINKS: usize = 40;
+
+/// The path of the file that the symbolic link at `path` leads to, whether there is a file or not. `path` itself if it is
+/// no link, or if it leads to something without a path, such as a pipe.
 pub(crate) fn behind_links(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(target) = fs::read_link(&path) else {
+            break;
+        };
+        match fs::canonicalize(&path) {
+            Ok(whole) => return whole,
+            Err(_) if path.exists() => break,
+            Err(_) => path = folder_of(&path).join(target),
+        }
+    }
+    path
 }
 
 /// Makes a file by `write`, and puts it in the place of the one at `path` when it is whole. If `path` is a symbolic link,
@@ -47,20 +62,36 @@ mod tests {
     use crate::Snapshot;
     use kirin_testing::Folder;
 
-    /// A state that lies on another disk is replaced there.
+    /// A state that lies on another disk is replaced there. The first one is written there, too.
     #[test]
     fn a_link_stays_a_link() {
         let folder = Folder::new("kit-link");
-        let [state, link] = ["state.txt", "run.txt"].map(|name| PathBuf::from(folder.file(name)));
-        Snapshot::default().save_as(&state).unwrap();
-        std::os::unix::fs::symlink("state.txt", &link).unwrap();
-        let later = Snapshot {
-            time: 2.0,
-            ..Snapshot::default()
-        };
-        later.save_as(&link).unwrap();
-        assert_eq!(Snapshot::load(&state).unwrap().time, 2.0);
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read_dir(folder.file("")).unwrap().count(), 2);
+        let path = |name: &str| PathBuf::from(folder.file(name));
+        let (disk, link) = (path("disk"), path("run.txt"));
+        fs::create_dir(&disk).unwrap();
+        std::os::unix::fs::symlink("hop.txt", &link).unwrap();
+        std::os::unix::fs::symlink("disk/state.txt", path("hop.txt")).unwrap();
+        for time in [1.0, 2.0] {
+            let state = Snapshot {
+                time,
+                ..Snapshot::default()
+            };
+            state.save_as(&link).unwrap();
+            assert_eq!(Snapshot::load(&disk.join("state.txt")).unwrap().time, time);
+            assert!(link.is_symlink() && path("hop.txt").is_symlink());
+            assert_eq!(fs::read_dir(&disk).unwrap().count(), 1);
+            assert_eq!(fs::read_dir(folder.file("")).unwrap().count(), 3);
+        }
+    }
+
+    /// Links in a circle lead nowhere, and a file without a link is where its path says.
+    #[test]
+    fn links_come_to_an_end() {
+        let folder = Folder::new("kit-links");
+        let [circle, file] = ["circle", "file"].map(|name| PathBuf::from(folder.file(name)));
+        std::os::unix::fs::symlink("circle", &circle).unwrap();
+        assert!(behind_links(&circle).is_symlink());
+        assert_eq!(behind_links(&file), file);
+        assert_eq!(behind_links("run.txt".as_ref()), Path::new("run.txt"));
     }
 }

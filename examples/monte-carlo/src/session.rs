@@ -131,7 +131,8 @@ pub fn run<C: Communicator>(world: C, options: &Options) -> Result<Ended, Box<dy
     let files = &options.control.files;
     files.validate().map_err(Error::Refused)?;
     let bodies = options.control.own.bodies.as_ref();
-    let _claim = made_on_first(&world, || files.claim_with(bodies))?.map_err(Error::Refused)?;
+    let _claim =
+        made_on_first(&world, || files.claim_with_bodies(bodies))?.map_err(Error::Refused)?;
     if files.input.is_none() {
         let n = options.start.n.unwrap_or(model::DEFAULT_N);
         let kept = options.tidal_boundary.is_some()

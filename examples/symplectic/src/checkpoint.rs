@@ -18,7 +18,7 @@
 
 use kirin::client::Grape;
 use kirin_kit::galaxy::Galaxy;
-use kirin_kit::run::{Log, Run, TimeGrid};
+use kirin_kit::run::{Log, Run, TimeGrid, told};
 use kirin_kit::snapshot::line::words;
 use kirin_kit::sum::Sum;
 use kirin_kit::vector::Vec3;
@@ -42,6 +42,8 @@ const BALANCE: &str = "symplectic.balance";
 const GAIN: &str = "symplectic.gain";
 const SCALES: &str = "symplectic.scales";
 const POINT: &str = "symplectic.point";
+/// What a run with its own pairs was told.
+const OWN_PAIRS: &str = "pairs program";
 
 /// The line of the balance: angular momentum at the start; torque, and what was rounded off it.
 type Torque = (Vec3, Vec3, Vec3);
@@ -89,7 +91,8 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
     }
 }
 
-/// The settings of the run that `snapshot` was saved from, if it was.
+/// The settings of the run that `snapshot` was saved from, if it was. Positions as they are (`uncentred`) are for a
+/// library: in a state of the program's own pairs, which an older version may have written, the word has no effect.
 ///
 /// # Errors
 ///
@@ -97,12 +100,14 @@ pub fn save(integrator: &Integrator<'_>) -> Snapshot {
 pub fn settings(snapshot: &Snapshot) -> Result<Option<Settings>, Error> {
     snapshot.check_owner("symplectic")?;
     snapshot.check_one_time()?;
-    let Some(saved) = snapshot.line(SETTINGS)? else {
+    let Some(saved) = snapshot.line::<Settings>(SETTINGS)? else {
         return Ok(None);
     };
+    let own_pairs = snapshot.values(told::KEY).any(|line| line == OWN_PAIRS);
     Ok(Some(Settings {
         galaxy: Galaxy::of(snapshot)?,
         changeover: snapshot.line(CHANGEOVER)?.unwrap_or_default(),
+        uncentred: saved.uncentred && !own_pairs,
         ..saved
     }))
 }
@@ -172,4 +177,27 @@ fn past(snapshot: &Snapshot, dt: f64) -> Result<Past, Error> {
         }),
     };
     Ok(past)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Scale;
+    use kirin_kit::models::plummer;
+
+    #[test]
+    fn own_pairs_have_no_uncentred_positions() {
+        let mut snapshot = Snapshot::default();
+        let uncentred = Settings {
+            uncentred: true,
+            ..Settings::chosen(&Scale::of_model(&plummer(10, 1)), None, None)
+        };
+        let mut add = |key: &str, value: String| {
+            snapshot.run.push((key.to_owned(), value));
+            settings(&snapshot).unwrap().is_some_and(|s| s.uncentred)
+        };
+        assert!(add(SETTINGS, words(&uncentred)));
+        assert!(add(told::KEY, "pairs library".to_owned()));
+        assert!(!add(told::KEY, OWN_PAIRS.to_owned()));
+    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Communicator, Result, displacements};
 use crate::Body;
 use crate::command::named;
+use crate::replace::behind_links;
 use crate::snapshot::parts::{self, Manifest, Part};
 use crate::snapshot::{Snapshot, State};
 
@@ -12,6 +13,7 @@ use crate::snapshot::{Snapshot, State};
 const WORDS: usize = 400;
 
 /// Writes the state of a run to `path`, and each rank's part to a file beside it, so all ranks must reach that folder.
+/// If `path` is a symbolic link, all files are beside the file that it leads to.
 /// Each rank brings its own `bodies` with their `states`; it may have none. The run's bodies are those of rank 0, then
 /// those of rank 1, and so on. `head` has everything else, and no bodies.
 ///
@@ -27,7 +29,7 @@ pub fn save<C: Communicator>(
     mut head: Snapshot,
     (bodies, states): (&[Body], &[State]),
 ) -> Result<std::result::Result<(), String>> {
-    let rank = world.rank();
+    let (rank, path) = (world.rank(), &*behind_links(path));
     let before = if rank == 0 { Manifest::at(path) } else { None };
     let mut generation = [match rank {
         0 => parts::next_generation(path, before.as_ref()),
@@ -196,6 +198,27 @@ mod tests {
             // The files of the state before are gone.
             assert_eq!(files_in(&folder), 1 + manifest.parts.len());
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn parts_are_where_a_link_leads() {
+        let folder = Folder::new("parts-link");
+        let disk = std::path::PathBuf::from(folder.file("disk"));
+        std::fs::create_dir(&disk).unwrap();
+        let link = folder.file("run.txt");
+        let link = Path::new(&link);
+        std::os::unix::fs::symlink("disk/state.txt", link).unwrap();
+        let bodies = models::plummer(101, 1);
+        for ranks in [3, 4] {
+            save_by(ranks, link, &bodies).unwrap();
+            assert!(Snapshot::load(link).unwrap().bodies == bodies);
+            // The files of the state before are gone.
+            assert_eq!(std::fs::read_dir(&disk).unwrap().count(), ranks);
+            assert_eq!(files_in(&folder), 2);
+        }
+        Manifest::at(link).unwrap().remove(link);
+        assert_eq!(std::fs::read_dir(&disk).unwrap().count(), 1);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::body::Body;
 use crate::command::{check_needed, fraction};
 use crate::few_body::kepler::drift;
 use crate::galaxy::Units;
+use crate::number::rounded_up;
 use crate::vector::{Vec3, add_scaled, cross, norm};
 
 /// Days of a million Julian years.
@@ -52,11 +53,14 @@ impl BinaryOptions {
             // The fraction, and the number of stars, that make half a binary, which rounds to one.
             let least = 1.0 / (2.0 * n as f64 - 1.0);
             let stars = (0.5 / fraction + 0.5).ceil().max(2.0);
-            return Err(format!(
-                "--binary-fraction {fraction}: of {n} stars this is less than half a binary; it must be at least {}, or --n at \
-                 least {stars}",
-                (least * 1e4).ceil() / 1e4
-            ));
+            return Err(match n {
+                0 | 1 => format!("--binary-fraction {fraction}: --n must be at least {stars}"),
+                _ => format!(
+                    "--binary-fraction {fraction}: of {n} stars this is less than half a binary; it must be at least {}, or --n at \
+                     least {stars}",
+                    rounded_up(least)
+                ),
+            });
         }
         let periods = ("--binary-periods", self.binary_periods.is_some());
         check_needed(
@@ -245,7 +249,12 @@ mod tests {
         for none in [options(0.0, Periods::Opik), BinaryOptions::default()] {
             assert_eq!(none.check(500), Ok(()));
         }
-        assert!(options(1.0, Periods::Opik).check(1).is_err());
+        let why = options(4e-7, Periods::Opik).check(1_000_000).unwrap_err();
+        let words = "at least 0.00000051, or --n at least 1250001";
+        assert!(why.contains(words), "{why}");
+        assert_eq!(options(5.1e-7, Periods::Opik).check(1_000_000), Ok(()));
+        let why = options(1.0, Periods::Opik).check(1).unwrap_err();
+        assert!(why.ends_with("1: --n must be at least 2"), "{why}");
     }
 
     /// The centres are the model, in standard units; the internal energies are beside it.

@@ -2,6 +2,7 @@
 
 use super::units::{EXACT_SCALING_LIMIT, to_centre_of_mass, to_standard_units};
 use crate::body::Body;
+use crate::number::rounded_up;
 
 /// How the mass is divided over light and heavy bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +36,7 @@ impl Components {
         Err(format!(
             "--mass-fraction {fraction}: of {n} bodies this is less than half a heavy one (--mass-ratio {ratio}); it must \
              be at least {}, or --n at least {bodies}",
-            (least * 1e4).ceil() / 1e4
+            rounded_up(least)
         ))
     }
 
@@ -117,6 +118,9 @@ mod tests {
         assert_eq!((of(0.073).check(64), of(0.05).check(96)), (Ok(()), Ok(())));
         assert!(of(0.0729).check(64).is_err() && of(0.05).check(95).is_err());
         assert_eq!(of(0.0).check(64), Ok(()));
+        let why = of(4e-7).check(1_000_000).unwrap_err();
+        assert!(why.contains("at least 0.000005, or"), "{why}");
+        assert_eq!(of(5e-6).check(1_000_000), Ok(()));
         assert_eq!(of(1.0).check(1), Ok(()));
     }
 

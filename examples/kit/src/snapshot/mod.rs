@@ -25,6 +25,7 @@ use crate::replace::replace;
 use crate::vector::Vec3;
 
 pub use format::Format;
+pub(crate) use owner::SETTINGS;
 
 /// First line of every snapshot.
 const MAGIC: &str = "kirin-snapshot 1";

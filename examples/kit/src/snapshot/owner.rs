@@ -4,7 +4,7 @@
 use super::Snapshot;
 
 /// End of the key with which each program begins the lines of its state.
-const SETTINGS: &str = ".settings";
+pub(crate) const SETTINGS: &str = ".settings";
 
 impl Snapshot {
     /// The program whose state this is; `None` where it holds bodies.

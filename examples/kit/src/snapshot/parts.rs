@@ -21,7 +21,7 @@ use super::line::read;
 use super::{Format, Snapshot, State, is_snapshot};
 use crate::body::Body;
 use crate::command::named;
-use crate::replace::folder_of;
+use crate::replace::{behind_links, folder_of};
 use crate::run::told::{decoded, encoded};
 
 /// Numbers of a body and its state.
@@ -192,7 +192,7 @@ impl Manifest {
             if begin >= end {
                 continue;
             }
-            let path = manifest.with_file_name(&part.name);
+            let path = beside(manifest, &part.name);
             let bytes = fs::read(&path).map_err(named(&path))?;
             let sum = crc32fast::hash(&bytes);
             if (bytes.len(), sum) != (part.count * BYTES, part.sum) {
@@ -222,9 +222,14 @@ impl Manifest {
     pub fn remove(&self, manifest: &Path) {
         for part in &self.parts {
             // A file that stays takes room, and does no other harm.
-            let _ = fs::remove_file(manifest.with_file_name(&part.name));
+            let _ = fs::remove_file(beside(manifest, &part.name));
         }
     }
+}
+
+/// The file of this name beside the `manifest`, which may be a symbolic link.
+fn beside(manifest: &Path, name: &str) -> PathBuf {
+    behind_links(manifest).with_file_name(name)
 }
 
 /// Checks that a state in parts can be written to `output`: its manifest is a text.
