@@ -297,8 +297,8 @@ fn counts_of_nbody6_are_those_of_a_whole_client() {
                 74e0 * 1500e0
             ),
             format!(
-                "potentials   1 calls, 300 particles, 300.0 a call; {:.4e} pairs, ",
-                300e0 * 1500e0
+                "potentials   2 calls, 600 particles, 300.0 a call; {:.4e} pairs, ",
+                600e0 * 1500e0
             ),
             format!("irregular    3 calls, 1541 stars, 513.7 a call; {irregular:.4e} pairs, "),
             "calls by targets: 32-63: 2\n".to_owned(),
