@@ -66,7 +66,7 @@ fn close_pairs_and_odd_numbers() {
 
 #[test]
 fn long_lists_are_counted_and_cut() {
-    for longest in ["0", "1", "37", "699", "700"] {
+    for longest in ["1", "37", "699", "700"] {
         agree(["700", "40", "0", "cloud", "40", longest], &[]);
     }
 }
