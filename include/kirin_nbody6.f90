@@ -175,8 +175,8 @@ module kirin_nbody6
     ! address of the nearest neighbour, 0 where there is none.
     !
     ! All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never
-    ! stored have no mass. At an address of `addr` without a star the force is NaN; stderr names
-    ! the first such address.
+    ! stored have no mass. The force is NaN at an address of `addr` without a star, and at one
+    ! whose last list was refused; stderr names the first such address.
     subroutine irr_simd_firr_vec(ti, ni, addr, acc, jrk, nnbid) bind(C, &
         name="irr_simd_firr_vec_")
       import :: c_double, c_int
@@ -277,7 +277,8 @@ module kirin_nbody6
 
     ! Sums the force `f[3]` and its derivative `fdot[3]` that the particles in `nblist` exert on
     ! particle `i`. `nblist` has `nnb` - 1 entries. Particles have numbers from 1. The arrays
-    ! `pos[][3]`, `vel[][3]` and `mass[]` hold at one time.
+    ! `pos[][3]`, `vel[][3]` and `mass[]` hold at one time. `f` and `fdot` are NaN if the call is
+    ! refused.
     subroutine cnbint(i, pos, vel, mass, nnb, nblist, f, fdot) bind(C, name="cnbint_")
       import :: c_double, c_int
       integer(c_int), intent(in) :: i

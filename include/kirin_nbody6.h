@@ -172,8 +172,8 @@ int irr_simd_set_list_(const int *addr, const int *nblist);
  * the nearest neighbour, 0 where there is none.
  *
  * All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never
- * stored have no mass. At an address of `addr` without a star the force is NaN; stderr names the
- * first such address.
+ * stored have no mass. The force is NaN at an address of `addr` without a star, and at one whose
+ * last list was refused; stderr names the first such address.
  */
 int irr_simd_firr_vec_(const double *ti,
                        const int *ni,
@@ -252,7 +252,8 @@ int cxvpred_(const int *js,
 /**
  * Sums the force `f[3]` and its derivative `fdot[3]` that the particles in `nblist` exert on
  * particle `i`. `nblist` has `nnb` - 1 entries. Particles have numbers from 1. The arrays
- * `pos[][3]`, `vel[][3]` and `mass[]` hold at one time.
+ * `pos[][3]`, `vel[][3]` and `mass[]` hold at one time. `f` and `fdot` are NaN if the call is
+ * refused.
  */
 int cnbint_(const int *i,
             double (*pos)[3],

@@ -318,8 +318,14 @@ static void odd(void) {
     irr_simd_firr_vec_(&ti, &one, &one, &fa, &fj, &nearest);
     check(fa[0] == -1 && fa[1] == 0 && nearest == 3, "a neighbour that was never written", 2);
     check(irr_simd_set_list_(&one, far) == -1, "a list with an address beyond", 5);
+    check(irr_simd_firr_vec_(&ti, &one, &one, &fa, &fj, &nearest) == -1, "a refused list", 1);
+    check(isnan(fa[0]) && isnan(fj[2]) && nearest == 0, "nothing of the list before it", 1);
+    irr_simd_set_list_(&one, pair);
     irr_simd_firr_vec_(&ti, &one, &one, &fa, &fj, &nearest);
-    check(fa[0] == -1 && nearest == 3, "the list before it", 1);
+    check(fa[0] == -1 && nearest == 3, "the list after it", 1);
+    irr_simd_set_list_(&one, NULL);
+    check(irr_simd_firr_vec_(&ti, &one, &one, &fa, &fj, &nearest) == -1 && isnan(fa[0]), "no list", 1);
+    irr_simd_set_list_(&one, pair);
     check(irr_simd_set_jp_(&five, a, none, none, none, &mass, &t) == -1, "an address beyond", 5);
     check(irr_simd_set_jp_(&zero, a, none, none, none, &mass, &t) == -1, "an address below", 0);
     fa[0] = 7;

@@ -53,6 +53,16 @@ static void regular_of(int longest, int flag, int there, const char *what)
 
 static void regular(int flag, int there, const char *what) { regular_of(ROW - 1, flag, there, what); }
 
+/* The force of stars 2 and 3, or of what is no star, on star `i`. */
+static void force_of_list(int i, int last, const double *masses, int there, const char *what)
+{
+    int neighbours[2] = {2, 3}, length = 3, k;
+    double f[3] = {UNTOUCHED, UNTOUCHED, UNTOUCHED}, fdot[3] = {UNTOUCHED, UNTOUCHED, UNTOUCHED};
+    neighbours[1] = last;
+    cnbint_(&i, x, v, masses, &length, neighbours, f, fdot);
+    for (k = 0; k < 3; k++) expect(is_number(f[k]) == there && is_number(fdot[k]) == there && f[k] != UNTOUCHED, what);
+}
+
 int main(void)
 {
     int n = N, minus = -1, rank = 0, start = 1, ni = 2;
@@ -73,6 +83,10 @@ int main(void)
     expect(isnan(pot[0]) && isnan(pot[1]) && pot[2] == UNTOUCHED, "potentials without masses");
     gpupot_(&rank, &start, &ni, &n, m, x, pot);
     expect(fabs(pot[0] - 4.0 / 3.0) < 1e-5 && pot[2] == UNTOUCHED, "potentials");
+    force_of_list(1, 3, m, THERE, "the force of a list");
+    force_of_list(1, 0, m, REFUSED, "the force of a list with a star that is none");
+    force_of_list(0, 3, m, REFUSED, "the force of a list on a star that is none");
+    force_of_list(1, 3, NULL, REFUSED, "the force of a list without masses");
     gpunb_close_();
     printf("%d wrong\n", wrong);
     return 0;

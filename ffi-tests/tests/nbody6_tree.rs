@@ -13,6 +13,7 @@ const MAKEFILE: &str = "RESULT = nbody6++.avx
 AVX_OBJECTS=reg.avx.o pot.avx.o irr.avx.o
 SSE_OBJECTS=reg.sse.o pot.sse.o irr.sse.o
 CUDA_OBJECTS = gpunb.velocity.o
+HIP_OBJECTS = gpunb.velocity.o
 LDFLAGS = -o $(RESULT)
 EXTRAOBJ= @EXTRAOBJ@
 OBJECTS = nbody6.o
@@ -115,6 +116,10 @@ fn other_trees_are_refused_with_what_to_do() {
         (empty, "there is no configured NBODY6++"),
         (
             tree("nbody6-cuda", "$(CUDA_OBJECTS) ${IRRAVX_OBJECTS}"),
+            "it is configured for its own GPU code",
+        ),
+        (
+            tree("nbody6-hip", "$(HIP_OBJECTS) ${IRRAVX_OBJECTS}"),
             "it is configured for its own GPU code",
         ),
         (

@@ -46,7 +46,8 @@ impl Code {
             Self::Argument => {
                 "an argument is a null pointer or outside its range: nothing was computed. No output is written, except by \
                  NBODY6's library (NaN for forces and potentials, lists of at most two stars by `gpunb_regf_`, 0 for the nearest \
-                 neighbours by `irr_simd_firr_vec_`) and by `g6_get_neighbour_list` (the length)"
+                 neighbours by `irr_simd_firr_vec_`; but nothing by `gpunb_regf_` if `nbmax` or `m_flag` is impossible, nor by \
+                 `gpupot_` and `gpupot_range_` if the range is) and by `g6_get_neighbour_list` (the length)"
             }
             Self::Order => {
                 "another call must come first, or `lasthalf` asks for more i-particles than `firsthalf` brought: \

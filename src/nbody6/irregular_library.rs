@@ -140,7 +140,7 @@ impl IrregularLibrary {
     ///
     /// # Errors
     ///
-    /// One of the addresses does not exist, and the list that was there stays; or there is no memory.
+    /// One of the addresses does not exist, or there is no memory. The caller then refuses the list.
     ///
     /// # Safety
     ///
@@ -161,6 +161,16 @@ impl IrregularLibrary {
         Ok(())
     }
 
+    /// Notes that a list for the star at an address from 1 was refused. Until the next good list for this address,
+    /// forces on its star are refused.
+    pub fn refuse_list(&self, address: i32) {
+        if let Ok(stars) = self.stars()
+            && let Ok(place) = place(address, stars, "addr")
+        {
+            stars.refuse_list(place);
+        }
+    }
+
     /// Has NBODY6's forces that follow belong to the time `ti`.
     pub fn predict(&self, ti: f64) {
         self.predicted.store(ti.to_bits(), Ordering::Relaxed);
@@ -177,8 +187,8 @@ impl IrregularLibrary {
     ///
     /// # Errors
     ///
-    /// There is no star at some address: the error names the first such address, and the forces at all others are
-    /// right. Or the library is not open or has no memory: all forces are refused then.
+    /// There is no star at some address, or its list was refused: the error names the first such address, and the forces
+    /// at all others are right. Or the library is not open or has no memory: all forces are refused then.
     ///
     /// # Safety
     ///
@@ -198,7 +208,7 @@ impl IrregularLibrary {
         done?.map_or(Ok(()), Err)
     }
 
-    /// As [`IrregularLibrary::forces`]. Returns what is wrong with the first address that has no star.
+    /// As [`IrregularLibrary::forces`]. Returns what is wrong with the first address that has no force.
     ///
     /// # Safety
     ///
@@ -230,7 +240,7 @@ impl IrregularLibrary {
             ti,
             count,
             pairs,
-            all_are_stars: refused.is_none(),
+            all_have_forces: refused.is_none(),
             address,
             answer,
         };
@@ -247,8 +257,8 @@ struct Request<'a> {
     ti: f64,
     count: usize,
     pairs: usize,
-    /// Whether there is a star at each address. Where there is none, nothing is computed.
-    all_are_stars: bool,
+    /// Whether there is a star at each address, and no list was refused. Nothing is computed for the others.
+    all_have_forces: bool,
     address: &'a (dyn Fn(usize) -> i32 + Sync),
     answer: &'a (dyn Fn(usize, &Answer) + Sync),
 }
@@ -263,24 +273,24 @@ impl Request<'_> {
             ti,
             count,
             pairs,
-            all_are_stars,
+            all_have_forces,
             address,
             answer,
         } = self;
         let kernel = &means()?.kernel;
         // SAFETY: passed on.
-        let is_star =
-            |&k: &usize| all_are_stars || unsafe { place_of_star(address(k), stars) }.is_ok();
+        let has_force =
+            |&k: &usize| all_have_forces || unsafe { place_of_star(address(k), stars) }.is_ok();
         share_out(count, pairs as f64 * PAIR, &|mut rest| {
             let place = |k: usize| (address(k) - 1) as usize;
             let mut answer = |k: usize, &force: &NeighbourForce| {
                 let nearest = force.nearest.map_or(0, |n| n as i32 + 1);
                 answer(k, &Answer { force, nearest });
             };
-            while let Some(start) = rest.find(is_star) {
-                let end = match all_are_stars {
+            while let Some(start) = rest.find(has_force) {
+                let end = match all_have_forces {
                     true => rest.end,
-                    false => rest.find(|k| !is_star(k)).unwrap_or(rest.end),
+                    false => rest.find(|k| !has_force(k)).unwrap_or(rest.end),
                 };
                 rest.start = end;
                 // SAFETY: there is a star at each of these addresses; the rest is passed on.
@@ -312,19 +322,29 @@ pub fn share_out(count: usize, work: f64, part: &(dyn Fn(Range<usize>) + Sync)) 
 
 /// The place of the star at an address from 1.
 ///
+/// # Errors
+///
+/// There is no star, or its list was refused.
+///
 /// # Safety
 ///
 /// No other thread writes stars.
 unsafe fn place_of_star(address: i32, stars: &Stars) -> Result<usize> {
     let place = place(address, stars, "addr")?;
-    // SAFETY: below the capacity; the rest is passed on.
-    match unsafe { stars.star(place) }.present == 0.0 {
-        true => Err(Error::OutOfRange {
+    let refused = |legal| {
+        Err(Error::OutOfRange {
             argument: "addr",
             value: address.into(),
-            legal: "no star was stored there",
-        }),
-        false => Ok(place),
+            legal,
+        })
+    };
+    // SAFETY: below the capacity; the rest is passed on.
+    if unsafe { stars.star(place) }.present == 0.0 {
+        refused("no star was stored there")
+    } else if stars.has_refused_list(place) {
+        refused("the last neighbour list for this star was refused")
+    } else {
+        Ok(place)
     }
 }
 
@@ -437,6 +457,30 @@ mod tests {
             assert!([0, 2, 3, 6].iter().all(|&k| refused(&found[k])), "{bad}");
             assert_eq!([found[1], found[4], found[5]], right[..], "{bad}");
         }
+    }
+
+    #[test]
+    fn a_refused_list_spoils_the_answers_of_its_star_until_the_next() {
+        let library = IrregularLibrary::new();
+        library.refuse_list(1);
+        // SAFETY: no other thread knows the library.
+        unsafe { library.open(5).unwrap() };
+        three_stars(&library);
+        let (right, _) = ask(&library, &[1, 2, 4]);
+        for address in [2, 2, 3, 0, 6] {
+            library.refuse_list(address);
+        }
+        for capacity in [5, 70] {
+            // SAFETY: as above.
+            unsafe { library.open(capacity).unwrap() };
+            let (found, failed) = ask(&library, &[1, 2, 4]);
+            assert!(failed && found[1].force.jerk[0].is_nan() && found[1].nearest == 0);
+            assert_eq!([found[0], found[2]], [right[0], right[2]]);
+        }
+        // SAFETY: as above.
+        unsafe { library.set_list(2, [1, 2, 4].into_iter()).unwrap() };
+        assert_eq!(ask(&library, &[1, 2, 4]), (right, false));
+        library.refuse_list(4);
     }
 
     #[test]

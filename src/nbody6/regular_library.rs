@@ -2,6 +2,7 @@
 //! thousand.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::nbody6::statistics::COUNTS;
 use kirin_core::choice;
@@ -130,15 +131,19 @@ impl RegularLibrary {
     }
 
     /// Whether three quarters of the targets of a larger block have no neighbour but themselves, while most would have a list of usual
-    /// length if radii did not depend on the masses of the sources. It looks at few lists.
+    /// length if radii did not depend on the masses of the sources. It looks at few lists, in few blocks of a process.
     pub fn misses_neighbours(&self, longest: usize) -> bool {
         const FEW: usize = 8;
+        static BLOCKS: AtomicU32 = AtomicU32::new(0);
         let is_alone = |result: &&RegularResult| result.neighbours <= 1;
         let (alone, all) = (
             self.results().iter().filter(is_alone).count(),
             self.targets.len(),
         );
         if all < FEW || 4 * alone < 3 * all {
+            return false;
+        }
+        if BLOCKS.fetch_add(1, Ordering::Relaxed) >= FEW as u32 {
             return false;
         }
         let is_usual = |target: &&Target| {
@@ -224,4 +229,34 @@ fn choose() -> Result<Box<dyn RegularForce>> {
         format!("{}, precision {precision}", backend.name())
     });
     Ok(backend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kirin_core::force::regular::Unaligned;
+
+    #[test]
+    fn few_blocks_are_searched_for_missed_neighbours() {
+        let place = |k: usize| [k as f64, 0.0, 0.0];
+        let x: Vec<_> = (0..20).map(|k| Unaligned(place(k))).collect();
+        let mut library = RegularLibrary::new();
+        let incoming = Incoming {
+            x: &x,
+            v: &x,
+            m: &[Unaligned(0.01); 20],
+        };
+        library.send(&incoming).unwrap();
+        library.targets = (0..20)
+            .map(|k| Target {
+                x: place(k),
+                v: place(k),
+                h2: 2.0,
+                dtr: 0.0,
+            })
+            .collect();
+        library.forces(Criterion::MassAndRadius, 10).unwrap();
+        let found = (0..100).filter(|_| library.misses_neighbours(10)).count();
+        assert!((1..20).contains(&found), "{found}");
+    }
 }

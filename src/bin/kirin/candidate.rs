@@ -159,8 +159,13 @@ impl Candidate {
         variables: &[(String, String)],
         timeout: Duration,
     ) {
+        // A worker makes the calls of NBODY6 as NBODY6++ does.
+        let client: &[_] = match interface {
+            MeasuredInterface::Nbody6 => &[("KIRIN_NBODY6".to_owned(), "6++".to_owned())],
+            _ => &[],
+        };
         // Of two values of one variable the later one holds.
-        let environment = [variables, &self.environment].concat();
+        let environment = [client, variables, &self.environment].concat();
         match Worker::start(&environment, timeout) {
             Ok(worker) => self.worker = Some(worker),
             Err(e) => return self.give_up(e.to_string()),

@@ -110,7 +110,7 @@ fn value(makefile: &str, name: &str) -> Option<String> {
 fn objects(makefile: &str) -> Result<&'static str, String> {
     let extra = value(makefile, "EXTRAOBJ").unwrap_or_default();
     let configure = "configure it with `--disable-gpu --enable-simd=avx`";
-    if extra.contains("CUDA") {
+    if ["CUDA", "HIP"].iter().any(|gpu| extra.contains(gpu)) {
         return Err(format!(
             "it is configured for its own GPU code: {configure}. kirin computes regular forces on the GPU itself"
         ));

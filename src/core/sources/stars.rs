@@ -86,6 +86,20 @@ impl From<Star> for JParticle {
 /// The neighbours of one star.
 type List = Vec<u32>;
 
+/// Stands in the place of a list that was refused. Nobody writes to it or frees it.
+static REFUSED: List = List::new();
+
+/// The list behind a pointer that was taken from its place; `None` if there was no list or a refused one.
+///
+/// # Safety
+///
+/// Nobody else has the pointer.
+unsafe fn owned(taken: *mut List) -> Option<Box<List>> {
+    let is_list = !taken.is_null() && !ptr::eq(taken, &raw const REFUSED);
+    // SAFETY: all other lists are made by boxes; the rest is passed on.
+    is_list.then(|| unsafe { Box::from_raw(taken) })
+}
+
 /// Stars and lists at the addresses `0..capacity`.
 pub struct Stars {
     capacity: usize,
@@ -187,25 +201,39 @@ impl Stars {
         neighbours: impl ExactSizeIterator<Item = u32>,
     ) -> Result<()> {
         let place = self.list_place(address);
-        // Whoever has the pointer owns the list.
         let taken = place.swap(ptr::null_mut(), Ordering::Acquire);
-        let mut list = match taken.is_null() {
-            true => allocation::boxed(List::new(), PURPOSE)?,
-            // SAFETY: lists are made by boxes, and the pointer was in one place only.
-            false => unsafe { Box::from_raw(taken) },
+        // SAFETY: the pointer was in one place only.
+        let mut list = match unsafe { owned(taken) } {
+            None => allocation::boxed(List::new(), PURPOSE)?,
+            Some(list) => list,
         };
         list.clear();
         allocation::reserve(&mut list, neighbours.len(), PURPOSE)?;
         list.extend(neighbours);
-        let other = place.swap(Box::into_raw(list), Ordering::Release);
-        if !other.is_null() {
-            // SAFETY: as above. Two threads wrote to one address.
-            drop(unsafe { Box::from_raw(other) });
-        }
+        let other = place.swap(Box::into_raw(list), Ordering::AcqRel);
+        // SAFETY: as above. There is one if two threads wrote to one address.
+        drop(unsafe { owned(other) });
         Ok(())
     }
 
-    /// The neighbours of the star at `address`.
+    /// Replaces the list for `address` by a refused one.
+    pub fn refuse_list(&self, address: usize) {
+        let refused = ptr::from_ref(&REFUSED).cast_mut();
+        let taken = self.list_place(address).swap(refused, Ordering::AcqRel);
+        // SAFETY: the pointer was in one place only.
+        drop(unsafe { owned(taken) });
+    }
+
+    /// Whether the last list for `address` was refused.
+    #[inline(always)]
+    pub fn has_refused_list(&self, address: usize) -> bool {
+        ptr::eq(
+            self.list_place(address).load(Ordering::Acquire),
+            &raw const REFUSED,
+        )
+    }
+
+    /// The neighbours of the star at `address`; none if the list was refused.
     ///
     /// # Safety
     ///
@@ -231,10 +259,8 @@ impl Drop for Stars {
                 let list = self
                     .list_place(address)
                     .swap(ptr::null_mut(), Ordering::Acquire);
-                if !list.is_null() {
-                    // SAFETY: lists are made by boxes, and the pointer was here only.
-                    drop(unsafe { Box::from_raw(list) });
-                }
+                // SAFETY: the pointer was here only.
+                drop(unsafe { owned(list) });
             }
         }
         // SAFETY: both were made by `zeroed` with this capacity, or are null.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::edge::pointers::{count, not_null};
 use crate::nbody6::helpers;
-use crate::nbody6::irregular_library::share_out;
+use crate::nbody6::irregular_library::{Answer, share_out};
 use kirin_core::error::{Error, Result};
 use kirin_core::force::irregular::{NeighbourForce, add_pair};
 use kirin_core::process::{self, floating};
@@ -109,6 +109,8 @@ pub unsafe fn cxvpred(
     Ok(0)
 }
 
+/// If it is refused, force and derivative are NaN, as those of [`gpunb_regf`](super::gpunb_regf).
+///
 /// # Safety
 ///
 /// `nblist` is null or has `nnb - 1` entries. Each array of particles is null or has entries for `i` and for all
@@ -124,12 +126,35 @@ pub unsafe fn cnbint(
     f: *mut f64,
     fdot: *mut f64,
 ) -> Result<c_int> {
+    // SAFETY: passed on.
+    let force = not_null(f, "f")
+        .and(not_null(fdot, "fdot"))
+        .and_then(|()| unsafe { force_of_list(i, pos, vel, mass, nnb, nblist) });
+    let NeighbourForce { acc, jerk, .. } = force.clone().unwrap_or(Answer::REFUSED.force);
+    for (to, vector) in [(f, acc), (fdot, jerk)] {
+        if !to.is_null() {
+            // SAFETY: it has three entries.
+            unsafe { to.cast::<[f64; 3]>().write_unaligned(vector) };
+        }
+    }
+    force.map(|_| 0)
+}
+
+/// # Safety
+///
+/// As [`cnbint`].
+unsafe fn force_of_list(
+    i: c_int,
+    pos: *const [f64; 3],
+    vel: *const [f64; 3],
+    mass: *const f64,
+    nnb: c_int,
+    nblist: *const c_int,
+) -> Result<NeighbourForce> {
     let length = count(nnb, "nnb")?.saturating_sub(1);
     not_null(pos, "pos")?;
     not_null(vel, "vel")?;
     not_null(mass, "mass")?;
-    not_null(f, "f")?;
-    not_null(fdot, "fdot")?;
     if length > 0 {
         not_null(nblist, "nblist")?;
     }
@@ -141,7 +166,7 @@ pub unsafe fn cnbint(
             legal: "particles have numbers from 1",
         }),
     };
-    let force = floating::standard(|| {
+    floating::standard(|| {
         let mut force = NeighbourForce::default();
         // SAFETY: the caller vouches for the particles that it names.
         unsafe {
@@ -156,13 +181,7 @@ pub unsafe fn cnbint(
             }
         }
         Ok(force)
-    })?;
-    // SAFETY: they have three entries.
-    unsafe {
-        f.cast::<[f64; 3]>().write_unaligned(force.acc);
-        fdot.cast::<[f64; 3]>().write_unaligned(force.jerk);
-    }
-    Ok(0)
+    })
 }
 
 /// # Safety

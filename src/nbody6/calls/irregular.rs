@@ -78,11 +78,13 @@ pub unsafe fn irregular_set_star(
 /// `nblist` is null or has as many entries as its first says, and that; no other thread is in a call about this address.
 pub unsafe fn irregular_set_list(addr: c_int, nblist: *const c_int) -> Result<c_int> {
     // SAFETY: passed on.
-    unsafe {
+    let store = || unsafe {
         let length = count(scalar(nblist, "nblist")?, "nblist")?;
         let neighbour = |k| nblist.add(1 + k).read_unaligned();
-        irregular::LIBRARY.set_list(addr, (0..length).map(neighbour))?;
-    }
+        irregular::LIBRARY.set_list(addr, (0..length).map(neighbour))
+    };
+    // The client calls a subroutine: forces of the list before it would be wrong.
+    store().inspect_err(|_| irregular::LIBRARY.refuse_list(addr))?;
     Ok(0)
 }
 

@@ -270,7 +270,7 @@ unsafe fn regular_forces(
         log::once(
             "neighbour radii",
             "gpunb_regf_",
-            "most stars of a block have no neighbour within m_j h2, but a few within h2: versions of NBODY6 whose h2 is RS**2 need KIRIN_NBODY6=6-radius",
+            "most stars of a block have no neighbour within m_j h2, but a few within h2: versions of NBODY6 whose h2 is RS**2 need KIRIN_NBODY6=6-radius, or the neighbour radii (RS0) are too small",
         );
     }
     let results = library.results();

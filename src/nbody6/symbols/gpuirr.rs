@@ -59,7 +59,7 @@ calls! {
 
     /// Sums the force `f[3]` and its derivative `fdot[3]` that the particles in `nblist` exert on particle `i`.
     /// `nblist` has `nnb` - 1 entries. Particles have numbers from 1. The arrays `pos[][3]`, `vel[][3]` and `mass[]`
-    /// hold at one time.
+    /// hold at one time. `f` and `fdot` are NaN if the call is refused.
     implemented nothing [- cnbint_]
     (
         i: int, pos: vectors, vel: vectors, mass: doubles, nnb: int, nblist: ints, f: out_vector,

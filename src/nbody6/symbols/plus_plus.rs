@@ -103,7 +103,8 @@ calls! {
     /// nearest neighbour, 0 where there is none.
     ///
     /// All of it is double precision, whatever `KIRIN_PRECISION` says. Neighbours that were never stored have no mass.
-    /// At an address of `addr` without a star the force is NaN; stderr names the first such address.
+    /// The force is NaN at an address of `addr` without a star, and at one whose last list was refused; stderr names the
+    /// first such address.
     implemented nothing [- irr_simd_firr_vec_]
     (ti: double, ni: int, addr: ints, acc: out_vectors, jrk: out_vectors, nnbid: out_ints)
         = irregular_forces(ti, ni, addr, acc, jrk, nnbid);

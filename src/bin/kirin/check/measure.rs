@@ -54,7 +54,7 @@ impl Errors {
 /// How well forces and nearest neighbours are computed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ForceErrors {
-    /// Number of forces.
+    /// Number of forces, and of potentials that come without a force.
     pub compared: usize,
     /// Forces with a component that is no finite number; they enter no error.
     pub not_finite: usize,
@@ -218,6 +218,15 @@ impl ForceErrors {
         let jerk_error = error(jerk, &exact.jerk);
         self.jerk
             .add(jerk_error, hypot(&exact.jerk), exact.jerk_terms);
+        self.add_potential(exact, pot);
+    }
+
+    /// Adds the potential of a particle.
+    pub fn add_potential(&mut self, exact: &Exact, pot: f64) {
+        if !pot.is_finite() {
+            self.not_finite += 1;
+            return;
+        }
         let pot_error = (pot - exact.pot).abs();
         self.pot.add(pot_error, exact.pot.abs(), exact.pot_terms);
     }

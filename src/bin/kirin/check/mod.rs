@@ -29,8 +29,8 @@ use crate::candidate::Common;
 /// With `--interface grape5` the accelerations and potentials of GRAPE-5 libraries are compared. The potentials contain
 /// the part m / eps that a particle has in its own potential, which the library adds.
 ///
-/// With `--interface nbody6` regular and irregular forces of libraries of NBODY6++ are compared together, without
-/// softening, and so are the lists that come with regular forces.
+/// With `--interface nbody6` regular and irregular forces and potentials of libraries of NBODY6++ are compared together,
+/// without softening, and so are the lists that come with regular forces.
 #[derive(Args)]
 pub struct Options {
     #[command(flatten)]

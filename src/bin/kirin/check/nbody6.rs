@@ -1,4 +1,4 @@
-//! The comparison of a library of NBODY6++: regular and irregular forces, neighbours and lists.
+//! The comparison of a library of NBODY6++: regular and irregular forces, potentials, neighbours and lists.
 
 use kirin::client::{IrregularBlock, Nbody6, Orbit, RegularBlock};
 
@@ -10,17 +10,21 @@ use crate::model;
 /// Regular step.
 const DTR: f64 = 1.0 / 64.0;
 
+fn masses(setup: &Setup) -> Vec<f64> {
+    setup.stars.iter().map(|star| star.mass).collect()
+}
+
 /// Sends a scene's stars, where they are.
 fn send(library: &Nbody6, setup: &Setup, at: &Predicted) {
-    let mass: Vec<f64> = setup.stars.iter().map(|star| star.mass).collect();
+    let mass = masses(setup);
     library.close();
     library.open(mass.len(), LONGEST);
     library.send(&mass, &mut at.x.clone(), &mut at.v.clone());
 }
 
-/// Compares regular forces, irregular forces and nearest neighbours. Every second target has the neighbour radius
-/// 0, so its regular force is the sum over all stars. The other targets have up to [`LONGEST`] neighbours, and so
-/// do the irregular forces.
+/// Compares regular forces, potentials, irregular forces and nearest neighbours. Every second target has the neighbour
+/// radius 0, so its regular force is the sum over all stars, as is its potential. The other targets have up to
+/// [`LONGEST`] neighbours, and so do the irregular forces.
 pub fn forces(library: &Nbody6, scene: &SceneOf) -> ForceErrors {
     let mut setup = scene.setup();
     for star in &mut setup.stars {
@@ -32,6 +36,8 @@ pub fn forces(library: &Nbody6, scene: &SceneOf) -> ForceErrors {
     for (address, star) in setup.stars.iter().enumerate() {
         library.set_star(address, &Orbit::from(star));
     }
+    let mut potentials = vec![0.0; setup.stars.len()];
+    library.potentials(&masses(&setup), &mut at.x.clone(), 0, &mut potentials);
     let mut found = ForceErrors {
         wrong_neighbours: Some(0),
         ..ForceErrors::of(2 * setup.targets.len())
@@ -40,7 +46,8 @@ pub fn forces(library: &Nbody6, scene: &SceneOf) -> ForceErrors {
         let mut block = regular(some, chunk, &at, DTR);
         (0..some.len()).step_by(2).for_each(|k| block.h2[k] = 0.0);
         library.regular_forces(&mut block);
-        let lists = compare_regular(&setup, &at, some, &block, &mut found);
+        let answers = (&block, &potentials[..]);
+        let lists = compare_regular(&setup, &at, some, answers, &mut found);
         for (&address, list) in some.iter().zip(&lists) {
             library.set_list(address, list);
         }
@@ -52,12 +59,13 @@ pub fn forces(library: &Nbody6, scene: &SceneOf) -> ForceErrors {
     found
 }
 
-/// Compares the regular forces on some stars, and returns the list of neighbours of each.
+/// Compares the regular forces on some stars, and the potentials of those without a neighbour radius. Returns the
+/// list of neighbours of each.
 fn compare_regular(
     setup: &Setup,
     at: &Predicted,
     some: &[usize],
-    block: &RegularBlock,
+    (block, potentials): (&RegularBlock, &[f64]),
     found: &mut ForceErrors,
 ) -> Vec<Vec<usize>> {
     let mut lists = Vec::new();
@@ -66,6 +74,10 @@ fn compare_regular(
         let is_near: Vec<bool> = at.least_distances2(address, DTR).map(|s| s < h2).collect();
         let exact = exact::force_of(&setup.stars, at, address, 0.0, |j| !is_near[j]);
         found.add(&exact, &block.acc[k], &block.jerk[k], -block.pot[k]);
+        if h2 == 0.0 {
+            found.compared += 1;
+            found.add_potential(&exact, -potentials[address]);
+        }
         let is_member = |&j: &usize| is_near[j] && j != address;
         lists.push((0..at.x.len()).filter(is_member).take(LONGEST).collect());
     }

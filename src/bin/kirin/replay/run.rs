@@ -61,11 +61,11 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         );
     }
     let interface = facts.interface(options.common.interface);
-    // The number of pipelines decides whether kirin's lists have the particle itself; the calls of NBODY6 are made
-    // as NBODY6++ makes them, whoever's they were.
-    let mut variables = vec![("KIRIN_NBODY6".to_owned(), "6++".to_owned())];
+    // The number of pipelines decides whether kirin's lists have the particle itself.
     let pipelines = facts.pipelines.iter();
-    variables.extend(pipelines.map(|count| ("KIRIN_NPIPES".to_owned(), count.to_string())));
+    let variables: Vec<_> = pipelines
+        .map(|count| ("KIRIN_NPIPES".to_owned(), count.to_string()))
+        .collect();
     let watch = Watch::start();
     let Some(mut candidates) = options.common.candidates_with(interface, &variables) else {
         return Ok(ExitCode::FAILURE);

@@ -152,7 +152,8 @@ impl<T: Real> Scaled<T> {
             speed,
             closest2: close * close + errors.closest * errors.closest,
             representable: (T::IS_DOUBLE || norm <= FARTHEST && speed <= FARTHEST)
-                && !(h2.is_nan() || dtr.is_nan()),
+                && *h2 >= 0.0
+                && !dtr.is_nan(),
         }
     }
 

@@ -203,6 +203,7 @@ fn numbers_of_any_size() {
     targets[8].dtr = 1e30;
     targets[9].h2 = f64::NAN;
     targets[10].dtr = f64::NAN;
+    targets[11].h2 = -1.0;
     for (name, mut backend, error) in backends(1, true) {
         let found = forces(
             &mut *backend,

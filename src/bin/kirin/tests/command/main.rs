@@ -52,7 +52,7 @@ const STAND_IN: &str = include_str!("grape6.c");
 /// The same of GRAPE-5.
 const STAND_IN_5: &str = include_str!("grape5.c");
 
-/// A library of NBODY6++ whose forces are zero, and which finds no neighbours.
+/// A library of NBODY6++ whose forces are zero and whose potentials are NaN, and which finds no neighbours.
 const STAND_IN_NBODY6: &str = include_str!("nbody6.c");
 
 /// Compiles the stand-in; `None` where there is no C compiler.
@@ -540,6 +540,16 @@ fn libraries_of_grape5_are_measured_and_checked() {
     }
 }
 
+/// The command's calls have the arguments of NBODY6++.
+#[test]
+fn a_variant_in_the_environment_does_not_change_a_check() {
+    let mut check = without_settings(env!("CARGO_BIN_EXE_kirin"));
+    check.args(["check", "--n", "40", "--interface", "nbody6"]);
+    let output = check.env("KIRIN_NBODY6", "6").output();
+    let output = output.expect("the command runs");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+}
+
 #[test]
 fn libraries_of_nbody6_are_measured_and_checked() {
     let folder = folder("nbody6");
@@ -567,6 +577,7 @@ fn libraries_of_nbody6_are_measured_and_checked() {
     for figure in column(&json, "scenes", 1) {
         let rms = figure["forces"]["acc"]["rms"].as_f64();
         assert!(rms.is_some_and(|rms| (rms - 1.0).abs() < 1e-12), "{rms:?}");
+        assert_ne!(figure["forces"]["not_finite"], 0, "potentials");
     }
     let (output, _) = of_nbody6(&QUICK_CHECK, "KIRIN_PRECISION=mixed kirin");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));

@@ -17,7 +17,11 @@ void gpunb_regf_(int *ni, double *h2, double *dtr, vector *x, vector *v, vector 
         list[i * *lmax] = 0;
     }
 }
-void gpupot_(int *irank, int *istart, int *ni, int *n, double *m, vector *x, double *pot) {}
+void gpupot_(int *irank, int *istart, int *ni, int *n, double *m, vector *x, double *pot)
+{
+    for (int i = 0; i < *ni; i++)
+        pot[i] = 0.0 / 0.0;
+}
 void irr_simd_open_(int *nmax, int *lmax, int *rank) {}
 void irr_simd_close_(int *rank) {}
 void irr_simd_set_jp_(int *a, double *x, double *v, double *acc2, double *jrk6, double *m, double *t) {}
