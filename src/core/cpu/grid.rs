@@ -109,18 +109,17 @@ pub fn deciding(page: &Page, end: usize) -> usize {
 }
 
 /// Whether the greatest leading part of each group, on any grid, has the exponent of the greatest coordinate. `present`
-/// has a bit for each slot that holds a particle.
+/// tells by a bit for each slot whether it holds a particle; it is asked only if a group may be empty.
 #[inline(always)]
-pub fn are_told(groups: &[f64; GROUPS], present: &[u64; GROUPS]) -> bool {
-    // Rounding changes the exponent only to the next power of two, or to zero.
-    let told = |(&greatest, &present): (&f64, &u64)| match greatest == 0.0 {
-        true => present == 0,
-        false => greatest.is_finite() && !is_power_of_two(greatest),
-    };
-    groups.iter().zip(present).all(told)
+pub fn are_told(groups: &[f64; GROUPS], present: impl FnOnce() -> [u64; GROUPS]) -> bool {
+    // Rounding changes the exponent only to the next power of two, or to zero. Zero is not told here.
+    let told = |greatest: f64| greatest.is_finite() & !is_power_of_two(greatest);
+    let all = groups.iter().fold(true, |all, &group| all & told(group));
+    let or_empty = |(&group, present): (&f64, u64)| told(group) || group == 0.0 && present == 0;
+    all || groups.iter().zip(present()).all(or_empty)
 }
 
-/// Whether a positive number is one.
+/// Whether a positive number is one. Zero counts as one, too.
 #[inline(always)]
 pub fn is_power_of_two(x: f64) -> bool {
     x.to_bits() << 12 == 0

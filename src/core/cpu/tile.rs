@@ -140,7 +140,8 @@ impl<T: Real> Tile<T> {
         let mut greatest = self.predict_in_units::<S, SPLIT>(s, page, ti, end);
         if !T::IS_DOUBLE {
             let suits = |[x, v]: [f64; 2]| !outside(x, LENGTHS) && !outside(v, VELOCITIES);
-            let plain = suits(self.in_client_units(greatest.over_all(), page, ti, end));
+            let mut most = greatest.over_all();
+            let plain = suits(self.in_client_units(most, page, ti, end));
             let (units, representable) = match plain {
                 true => (Scaling::PLAIN, true),
                 false => sampled.of(page, end),
@@ -149,10 +150,11 @@ impl<T: Real> Tile<T> {
             if self.units != units {
                 self.units = units;
                 greatest = self.predict_in_units::<S, SPLIT>(s, page, ti, end);
+                most = greatest.over_all();
             }
             if SPLIT {
-                let present = page.present_below(page.first_address() + end);
-                let told = grid::are_told(&greatest.x, &present);
+                let present = || page.present_below(page.first_address() + end);
+                let told = grid::are_told(&greatest.x, present);
                 let grid = match told {
                     true if self.grid.is_surely_of(&greatest.x) => self.grid,
                     true => Grid::of(greatest.x),
@@ -162,9 +164,10 @@ impl<T: Real> Tile<T> {
                     self.grid = grid;
                     sampled.keep_grid(grid);
                     greatest = self.predict_in_units::<S, SPLIT>(s, page, ti, end);
+                    most = greatest.over_all();
                 }
             }
-            self.measure(greatest.over_all(), page, ti, end);
+            self.measure(most, page, ti, end);
         }
         self.moves = page.has_motion() && self.has_velocities(greatest.v, end);
         if let Some(eps2) = page.eps2() {

@@ -15,9 +15,14 @@ pub(super) struct Greatest<T> {
 }
 
 impl<T: Real> Greatest<T> {
-    /// The greatest leading part and the greatest velocity component.
+    /// The greatest leading part and the greatest velocity component. What is no number does not count.
+    #[inline(always)]
     pub fn over_all(&self) -> (f64, T) {
-        (self.x.iter().fold(0.0, |most, &x| x.max(most)), self.v)
+        let greater = |a: f64, b: f64| if b > a { b } else { a };
+        // Pairs of pairs, which do not wait for each other.
+        let x = self.x.map(|x| greater(0.0, x));
+        let [a, b, c, d] = [0, 2, 4, 6].map(|k| greater(x[k], x[k + 1]));
+        (greater(greater(a, b), greater(c, d)), self.v)
     }
 }
 
