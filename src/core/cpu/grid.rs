@@ -142,6 +142,26 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
+    /// A power of two may have been rounded up, and zero stands for nothing only where nothing is.
+    #[test]
+    fn a_rounded_coordinate_tells_its_exponent_or_not() {
+        let full = [0.3; GROUPS];
+        assert!(are_told(&full, || unreachable!("no group is empty")));
+        for k in 0..GROUPS {
+            for (greatest, present, told) in [
+                (0.5, 1, false),
+                (f64::INFINITY, 1, false),
+                (f64::NAN, 1, false),
+                (0.0, 1, false),
+                (0.0, 0, true),
+            ] {
+                let (mut groups, mut slots) = (full, [1; GROUPS]);
+                (groups[k], slots[k]) = (greatest, present);
+                assert_eq!(are_told(&groups, || slots), told, "{greatest}, {present}");
+            }
+        }
+    }
+
     #[test]
     fn a_grid_that_is_surely_of_some_groups_is_their_grid() {
         let mut random = Random::default();

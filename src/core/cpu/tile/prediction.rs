@@ -228,3 +228,17 @@ impl<D: Simd<T = f64>> Arithmetic for Lanes<D> {
         self.0.select(self.0.nonzero(s), moved, stored)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_group_counts_among_the_greatest() {
+        for k in 0..GROUPS {
+            let mut x = [0.5; GROUPS];
+            (x[k], x[(k + 1) % GROUPS]) = (2.0, f64::NAN);
+            assert_eq!(Greatest { x, v: 0.0 }.over_all(), (2.0, 0.0));
+        }
+    }
+}
