@@ -210,8 +210,8 @@ impl Conditions {
         STACK * chip(self.capability).threads * self.multiprocessors
     }
 
-    /// How many times as long as planned forces take if every leaf is summed again in double precision, about.
-    pub fn longest(&self, tile: usize) -> f64 {
+    /// How many times as long as planned forces take, about, in the worst case: if every leaf is summed again in double precision.
+    pub fn worst_case(&self, tile: usize) -> f64 {
         if self.precision == Precision::Double {
             return 1.0;
         }

@@ -4,11 +4,11 @@
 pub const LONGEST: f64 = 0.3;
 
 /// How many times as long a launch may take in the worst case.
-const WORST: f64 = 5.0;
+const SLACK: f64 = 5.0;
 
-/// The seconds by which a launch is limited that is planned to take `seconds`, and `longest` times as long in the worst case.
-pub fn limited(seconds: f64, longest: f64) -> f64 {
-    seconds * (longest / WORST).max(1.0)
+/// What is compared with [`LONGEST`] for a launch that is planned to take `seconds`, and `worst_case` times as long in the worst case.
+pub fn limited(seconds: f64, worst_case: f64) -> f64 {
+    seconds * (worst_case / SLACK).max(1.0)
 }
 
 /// Halves `most` until its planned `seconds` are within [`LONGEST`]. Never less than `least`, below which a launch would
@@ -48,16 +48,16 @@ mod tests {
                 let plan = |ni| LaunchPlan::new(ni, pages, &conditions);
                 let limit = |ni| {
                     let plan = plan(ni);
-                    limited(seconds(plan.clocks), conditions.longest(plan.tile))
+                    limited(seconds(plan.clocks), conditions.worst_case(plan.tile))
                 };
                 let ni = most(65536, LEAST_COLUMNS, limit);
                 let planned = seconds(plan(ni).clocks);
                 // The smallest block of all on the slowest of them takes 0.35 s.
                 let allowed = if ni == LEAST_COLUMNS { 0.4 } else { LONGEST };
                 assert!(planned <= allowed, "{conditions:?}: {ni}");
-                let worst = planned * conditions.longest(plan(ni).tile);
+                let worst = planned * conditions.worst_case(plan(ni).tile);
                 assert!(
-                    ni == LEAST_COLUMNS || worst <= WORST * LONGEST,
+                    ni == LEAST_COLUMNS || worst <= SLACK * LONGEST,
                     "{conditions:?}: {ni}"
                 );
                 assert!(

@@ -124,6 +124,17 @@ fn record(trace: &Path, client: &Path, options: &[&str]) -> Output {
     command.output().expect("the command runs")
 }
 
+/// Records a program and replays its trace. Both must succeed. Returns what the replay tells.
+fn repeated(folder: &Path, client: &Path, options: &[&str]) -> Value {
+    let trace = folder.join("client.trace");
+    let _ = std::fs::remove_file(&trace);
+    let output = record(&trace, client, &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let (output, json) = replay(folder, &trace, options);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    json
+}
+
 /// GRAPE-5's calls are recorded as those of GRAPE-6.
 #[test]
 fn a_trace_is_replayed_whatever_interface_is_named() {

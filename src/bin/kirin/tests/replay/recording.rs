@@ -98,12 +98,7 @@ fn a_client_with_two_names_for_its_cluster_is_repeated() {
     let Some(client) = linked(&folder, source) else {
         return;
     };
-    let trace = folder.join("names.trace");
-    let _ = std::fs::remove_file(&trace);
-    let output = record(&trace, &client, &[]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let (output, json) = replay(&folder, &trace, &["--exact"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let json = repeated(&folder, &client, &["--exact"]);
     assert_eq!(json["figures"][0]["forces"]["compared"], 4);
 }
 
@@ -135,12 +130,7 @@ fn a_client_of_grape5_that_opens_no_cluster_of_grape6_is_repeated() {
     let Some(client) = linked_with_grape5(&folder, source) else {
         return;
     };
-    let trace = folder.join("both.trace");
-    let _ = std::fs::remove_file(&trace);
-    let output = record(&trace, &client, &[]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let (output, json) = replay(&folder, &trace, &[]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let json = repeated(&folder, &client, &[]);
     let figure = &json["figures"][0];
     assert_eq!(figure["forces"]["compared"], 2);
     assert!(number(&figure["acc"]["max"]) < 1e-5, "{figure}");
@@ -174,12 +164,7 @@ fn forces_of_grape5_agree_within_errors() {
     let Some(client) = linked_with_grape5(&folder, source) else {
         return;
     };
-    let trace = folder.join("grape5.trace");
-    let _ = std::fs::remove_file(&trace);
-    let output = record(&trace, &client, &[]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let (output, json) = replay(&folder, &trace, &[]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let json = repeated(&folder, &client, &[]);
     let figure = &json["figures"][0];
     assert_eq!(figure["forces"]["compared"], 40);
     assert!(number(&figure["acc"]["max"]) < 1e-5, "{figure}");

@@ -83,7 +83,7 @@ impl DeviceQueue {
         let conditions = self.conditions();
         limit::most(ni, LEAST_COLUMNS, |n| {
             let plan = self.plan(n, pages);
-            limit::limited(self.seconds(plan.clocks), conditions.longest(plan.tile))
+            limit::limited(self.seconds(plan.clocks), conditions.worst_case(plan.tile))
         })
     }
 
